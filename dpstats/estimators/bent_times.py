@@ -33,6 +33,9 @@ _LOOSELY = 1.5, 16.0
 _ODDS = 1 / 3
 # sds of a column beyond which rows are far out on either side, and beyond which no row is farther
 _NEAR, _FAR = 1.5, 2.5
+# chance that a column bends on both sides that surely bends along its square: what ends on both does so, too,
+# where more rows fail on one of them
+_ON_BOTH = 0.5
 
 
 class Bent(NamedTuple):
@@ -46,7 +49,7 @@ class Bent(NamedTuple):
     told : tuple of int
         Columns of (1, x~) that surely bend; 0 where the line does.
     spread : float
-        Mean square of what products of columns add to the line.
+        Mean square of what products of columns and effects that end far out put rows off the line of all.
     """
 
     shift: np.ndarray
@@ -182,10 +185,9 @@ class ColumnLook(ABC):
     def effects(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
         """Those that a column may have, as functions of :mod:`.one_bend` have them."""
 
-    @property
     @abstractmethod
-    def odds(self) -> float:
-        """Of a bend, before any look; infinite where sums alone are weighed that surely are not 0."""
+    def odds(self, seen: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Of a bend of each column, by which sums surely are not 0, and which are known to bend otherwise."""
 
     @property
     @abstractmethod
@@ -211,10 +213,11 @@ class ColumnLook(ABC):
         found, noise = release.values[0].ravel(), float(release.sds[0].max())
         sds = self._sds(noise, float(release.values[1].item()) / square_weight(limit * self._span))
         sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
-        told, seen = list[int](), np.abs(found) > sure
+        told, spread, seen, besides = list[int](), 0.0, np.abs(found) > sure, np.isin(self._axes, known)
+        odds = self.odds(seen, besides)
         shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(line.cov))
         laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
-        for j in np.flatnonzero((seen | math.isfinite(self.odds)) & ~np.isin(self._axes, known)):
+        for j in np.flatnonzero(odds):
             axis, root = self._axes[j], self._roots[j]
             rise, sides = line.beta[axis] * root, dict[bytes, Bends]()
             for law, *of_points in laws:
@@ -225,14 +228,16 @@ class ColumnLook(ABC):
                     ends = self.scores[0].ends(self.failed, at, shares, rise)
                     effects = self.effects(at, shares, rise)
                     sides[rows] = Bends.of(effects, at, shares, weights, curves, self.scores, ends)
-            sums, moves = (np.concatenate(each) for each in zip(*sides.values(), strict=True))
-            mean, square = Bends(self.rows * sums, moves).told(found[j], sds[j], self.odds)
+            sums, *others = (np.concatenate(each) for each in zip(*sides.values(), strict=True))
+            by = Bends(self.rows * sums, *others).told(found[j], sds[j], float(odds[j]))
+            mean, square, off = by.likely(_ON_BOTH) if besides[j] else by
             way = np.zeros((k, 2))
             way[0, 0], way[axis, 1] = 1.0, 1 / root
             shift, cov = shift + way @ mean, cov + way @ (square - np.outer(mean, mean)) @ way.T
-            if seen[j] and (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
+            spread += off if math.isinf(odds[j]) else 0.0
+            if seen[j] and not besides[j] and (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
                 told.append(int(axis))
-        return Bent(shift, cov, tuple(told))
+        return Bent(shift, cov, tuple(told), spread)
 
     @property
     def _ways(self) -> np.ndarray:
@@ -290,9 +295,8 @@ class SquareLook(ColumnLook):
         level, tilt = self.law.curve()
         return dict(ways=self._ways, level=level, tilt=tilt, edge=EDGE, span=self._span)
 
-    @property
-    def odds(self) -> float:
-        return 1.0 if self.by_signs else _ODDS
+    def odds(self, seen: np.ndarray, known: np.ndarray) -> np.ndarray:
+        return np.full(len(seen), 1.0 if self.by_signs else _ODDS)
 
     @cached_property
     def _span(self) -> float:
@@ -332,9 +336,10 @@ class FarLook(ColumnLook):
     def public(self) -> dict[str, Any]:
         return dict(ways=self._ways, near=_NEAR, edge=_FAR)
 
-    @property
-    def odds(self) -> float:
-        return math.inf
+    def odds(self, seen: np.ndarray, known: np.ndarray) -> np.ndarray:
+        # sums that may be chance tell nothing where bounds leave no room far out on one of the sides
+        room = np.abs(self.scale.near_end[self.chosen]) > _FAR
+        return np.where(np.where(known, room, seen), math.inf, _ODDS * room)
 
     @property
     def _span(self) -> float:

@@ -168,20 +168,29 @@ def _between(
 
 
 class Told(NamedTuple):
-    """What a sum says of how far the line of all rows lies from that of weighted ones, (intercept, slope)."""
+    """What a sum says of how far the line of all rows lies from that of weighted ones, (intercept, slope).
+
+    And the mean square of what rows lie off it.
+    """
 
     mean: np.ndarray
     square: np.ndarray
+    spread: float
+
+    def likely(self, chance: float) -> "Told":
+        """The same of what is there with this chance only."""
+        return Told(chance * self.mean, chance * self.square, chance * self.spread)
 
 
 class Bends(NamedTuple):
     """Effects, each as likely as another: sums of scores that they have, and moves of the line.
 
-    Shapes (m,) and (m, 1 + c) of c columns.
+    And mean squares of what rows lie off the line of all rows. Shapes (m,), (m, 1 + c) of c columns and (m,).
     """
 
     sums: np.ndarray
     moves: np.ndarray
+    spreads: np.ndarray
 
     @classmethod
     def of(  # noqa: PLR0913 - effects, rows with their weights, and three scores
@@ -211,8 +220,10 @@ class Bends(NamedTuple):
         """
         bounded, likelihood, looked = scores
         fitted = bounded.line(at, shares * weights, effects, ends)
-        left = effects - fitted @ np.column_stack([np.ones(len(at)), at]).T
-        return cls(looked(left, ends) @ (shares * curve), likelihood.line(at, shares, left, ends, moves=True))
+        rows = np.column_stack([np.ones(len(at)), at]).T
+        left = effects - fitted @ rows
+        moves = likelihood.line(at, shares, left, ends, moves=True)
+        return cls(looked(left, ends) @ (shares * curve), moves, (left - moves @ rows) ** 2 @ shares)
 
     def told(self, found: float, sd: float, odds: float = 1.0) -> Told:
         """By a sum with this sd, where a line bends with these odds before any look.
@@ -225,7 +236,8 @@ class Bends(NamedTuple):
         chances[:-1] *= 1 / len(self.sums)
         chances[-1] /= odds
         chances = chances[:-1] / chances.sum()
-        return Told(chances @ self.moves, (self.moves.T * chances) @ self.moves)
+        square = (self.moves.T * chances) @ self.moves
+        return Told(chances @ self.moves, square, float(chances @ self.spreads))
 
 
 def bends_of_long_rows(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:

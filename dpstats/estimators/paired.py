@@ -86,16 +86,16 @@ class PairLook:
     def _told(self, columns: tuple[int, int], found: float, sd: float) -> Bent:
         """Where a product that surely is there moves the line, by how large a sum it makes."""
         each = [self._bends(pair, _CHANGES) for pair in self._laws(columns)]
-        sums, moves = (np.concatenate(both) for both in zip(*each, strict=True))
-        sizes = np.tile(_CHANGES * self._unit(columns), len(each))
-        mean, square = Bends(self.far.rows * sums, np.column_stack([moves, sizes])).told(found, sd, math.inf)
+        sums, moves, _ = (np.concatenate(both) for both in zip(*each, strict=True))
+        squares = np.tile((_CHANGES * self._unit(columns)) ** 2, len(each))
+        mean, square, spread = Bends(self.far.rows * sums, moves, squares).told(found, sd, math.inf)
         used = np.array([0, *columns])
         way = np.zeros((len(self.line.beta), len(mean)))
         way[used, range(3)] = 1 / np.append(1.0, self._roots[used[1:] - 1])
         news = np.sqrt(np.diag(way @ square @ way.T))[used] > WORTH * np.sqrt(np.diag(self.line.cov)[used])
         told = tuple(int(columns[j]) for j in range(2) if news[1 + j]) or (0,) * bool(news[0])
         cov = way @ (square - np.outer(mean, mean)) @ way.T
-        return Bent(way @ mean, cov, told, float(square[-1, -1]))
+        return Bent(way @ mean, cov, told, spread)
 
     def _candidates(self) -> Iterator[tuple[int, int]]:
         """Pairs with a number, whose columns are not much correlated."""

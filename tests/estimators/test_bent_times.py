@@ -349,15 +349,40 @@ def test_a_line_is_moved_to_that_of_all_rows_where_effects_end_on_both_sides() -
     assert np.sqrt(found.cov[1, 1]) < abs(found.shift[1])
 
 
-@pytest.mark.parametrize("sds", [0.0, 3.0, -3.0])
-def test_rows_far_out_whose_sum_may_be_chance_change_nothing(sds: float) -> None:
-    by = far_look()
-    found = told(by, sds * by._sds(100.0, 0.0)[0], 100.0)
-    assert not found.shift.any() and not found.cov.any() and not found.told
+def far_told(sds: float, known: tuple[int, ...] = (), by: ColumnLook | None = None) -> Bent:
+    """What a sum of so many sds says, much of which is noise."""
+    by = by or far_look()
+    found, noise = sds * by._sds(1e5, 0.0)[0], np.full((1, 1), 1e5)
+    values = (np.full((1, 1), found), np.zeros((1, 1)))
+    release: Any = SimpleNamespace(values=values, sds=(noise, noise), law="gaussian")
+    return by.judged(release, 2.0, known)
 
 
-def test_rows_far_out_move_no_line_of_a_column_that_surely_bends() -> None:
-    sds = np.ones((1, 1)), np.ones((1, 1))
-    release: Any = SimpleNamespace(values=(np.full((1, 1), -1e5), np.zeros((1, 1))), sds=sds, law="gaussian")
+def test_rows_far_out_whose_sum_may_be_chance_move_a_line_as_likely_as_it_bends() -> None:
+    """A sum of three sds is no news for a caution, but a slope that rests on it is not known."""
+    none, three, more = (far_told(sds) for sds in (0.0, -3.0, -5.0))
+    assert not none.told and not three.told and more.told == (1,)
+    assert abs(none.shift[1]) < 0.1 * abs(three.shift[1]) and more.shift[1] < three.shift[1] < 0
+    assert none.cov[1, 1] < three.cov[1, 1] / 4
+    # log sigma is moved by what surely is there alone
+    assert none.spread == three.spread == 0 < more.spread
+
+
+@pytest.mark.parametrize(("sds", "stays"), [(-3.0, True), (-5.0, False)])
+def test_a_column_whose_bounds_leave_no_room_far_out_on_one_side_is_moved_by_sure_sums_alone(
+    sds: float, stays: bool
+) -> None:
     by = far_look()
-    assert by.judged(release, 2.0).told == (1,) and not by.judged(release, 2.0, (1,)).shift.any()
+    by = replace(by, scale=replace(by.scale, lower=np.array([-2.0, -1.0]), upper=np.array([30.0, 1.0])))
+    found = far_told(sds, by=by)
+    assert stays == (not found.shift.any() and not found.cov.any())
+
+
+def test_a_column_that_surely_bends_along_its_square_does_so_on_both_sides_as_likely_as_not() -> None:
+    """The interval reaches both what that look says and what this one does, and nothing is told twice."""
+    alone, beside = far_told(-5.0), far_told(-5.0, known=(1,))
+    assert not beside.told and beside.shift == pytest.approx(alone.shift / 2)
+    assert np.sqrt(beside.cov[1, 1]) > abs(alone.shift[1]) / 2
+    assert beside.spread == pytest.approx(alone.spread / 2)
+    # how little the sum says by itself is no reason to leave it
+    assert abs(far_told(-2.0, known=(1,)).shift[1]) > abs(far_told(-2.0).shift[1])

@@ -97,7 +97,7 @@ def some_bends(side: int = 1, rise: float = 0.0) -> Bends:
 
 def test_of_a_sum_that_is_all_noise_half_of_what_a_bend_may_do_is_left() -> None:
     bends = some_bends()
-    mean, square = bends.told(0.3, 1e6)
+    mean, square, _ = bends.told(0.3, 1e6)
     assert square == pytest.approx(bends.moves.T @ bends.moves / len(bends.moves) / 2, rel=1e-3)
     assert np.abs(mean) == pytest.approx(np.abs(bends.moves.mean(axis=0)) / 2, rel=1e-3)
 
@@ -111,9 +111,20 @@ def test_a_sum_of_nothing_excludes_what_it_would_have_seen() -> None:
 @pytest.mark.parametrize("which", [10, 40, 75, 100, 140])
 def test_a_sum_that_is_seen_is_told_with_what_bends_of_other_shapes_make_of_it(which: int) -> None:
     bends = some_bends()
-    mean, square = bends.told(bends.sums[which], 1e-3)
+    mean, square, _ = bends.told(bends.sums[which], 1e-3)
     sds = np.sqrt(np.diag(square - np.outer(mean, mean)))
     assert (np.abs(mean - bends.moves[which]) < 2.5 * sds + 0.01).all()
+
+
+def test_rows_lie_off_the_line_of_all_rows_by_what_it_leaves_of_an_effect() -> None:
+    """So that no sum of squares about a line is less than by least squares, and a line leaves nothing."""
+    heard = MeanScore.of(SEV, taper(SEV, 1.5))
+    effects, ends = np.array([np.abs(AT), 0.3 * AT - 1]), heard.ends(0.9, AT, SHARES, 0.0)
+    bends = Bends.of(effects, AT, SHARES, np.ones_like(AT), AT, (heard, likelihood(SEV), heard), ends)
+    rows = np.column_stack([np.ones_like(AT), AT]) * np.sqrt(SHARES)[:, None]
+    least = np.linalg.lstsq(rows, np.abs(AT) * np.sqrt(SHARES))[1].item()
+    assert least <= bends.spreads[0] < 2 * least
+    assert bends.spreads[1] == pytest.approx(0.0, abs=1e-4)
 
 
 def test_bends_lie_towards_the_long_rows() -> None:
