@@ -47,12 +47,21 @@ def counted(
     return LongRows(axes, shares, lower, upper, noise, largest, N, 1.0, 1.0)
 
 
-def levelled(radius: float, slope: float, largest: float = 4.0, moved: float = 0.0) -> np.ndarray:
+def levelled(
+    radius: float,
+    slope: float,
+    largest: float = 4.0,
+    moved: float = 0.0,
+    together: float = 0.0,
+    unseen: float = 0.0,
+) -> np.ndarray:
     """Of an axis of which rows of length 4 are 3 of the mean square, and others 1; and of one without any."""
     shares, at = np.array([[0.25], [0.0]]), np.array([4.0])
     rows = counted(TURN, shares, at, at, largest=largest)
     moves = TURN @ [moved, 0.0]
-    return np.asarray(TURN.T @ rows.levelled(radius, np.eye(2), TURN @ [slope, 5.0], moves) @ TURN)
+    gram = TURN @ np.array([[1.0 + (together != 0), together], [together, 1.0]]) @ TURN.T
+    found = rows.levelled(radius, gram, 0.05, TURN @ [slope, 5.0], moves, unseen)
+    return np.asarray(TURN.T @ found @ TURN)
 
 
 def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
@@ -63,6 +72,26 @@ def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
 def test_a_slope_levels_off_no_farther_than_residuals_reach() -> None:
     assert levelled(2.0, 30.0)[0, 0] == pytest.approx(levelled(2.0, 1.0)[0, 0])
     assert levelled(2.0, 30.0, 12.0)[0, 0] == pytest.approx(9 * levelled(2.0, 1.0)[0, 0])
+
+
+def test_nor_does_one_of_rows_whose_residuals_were_seen() -> None:
+    """Of the others it may level off altogether."""
+    np.testing.assert_allclose(levelled(2.0, 30.0, unseen=1.0)[0, 0], (0.5 * 0.75 * 30) ** 2)
+    seen, half = (np.sqrt(levelled(2.0, 30.0, unseen=share)[0, 0]) for share in (0.0, 0.5))
+    assert half == pytest.approx((seen + 0.5 * 0.75 * 30) / 2)
+
+
+def test_rows_that_are_long_along_two_axes_level_off_along_both() -> None:
+    """They add 1 and .4 to second moments: what levels off is of .4 of the other slope of 5, too."""
+    pull = 0.5 * 3 * np.hypot(0.4, 0.4 * 5)
+    by = np.linalg.solve([[2 + 3, 0.4], [0.4, 1.0]], [pull, 0.0])
+    np.testing.assert_allclose(levelled(2.0, 0.4, 100.0, together=0.4), np.outer(by, by), rtol=1e-9)
+
+
+def test_unless_noise_may_be_what_they_add() -> None:
+    np.testing.assert_allclose(
+        levelled(2.0, 0.4, 100.0, together=0.08), [[(0.5 * 3 / 5 * 0.4) ** 2, 0], [0, 0]], atol=1e-12
+    )
 
 
 def test_weight_is_lost_by_rows_beyond_a_radius() -> None:

@@ -5,7 +5,8 @@ import pytest
 
 import dpstats as dps
 from dpstats.estimators.gram.bounds import FOURTH, MEAT, SPREAD, Bounds
-from dpstats.estimators.gram.far import KEPT, Distances
+from dpstats.estimators.gram.far import KEPT, Distances, FarRows
+from dpstats.estimators.gram.lengths import LongRows
 from dpstats.estimators.gram.light import LightRows
 from dpstats.formula import build_design
 from dpstats.rows import open_rows
@@ -55,6 +56,46 @@ def test_they_count_as_others_as_far_as_noise_does_not_explain_them(size: float,
     after = rows.heard(before).released
     np.testing.assert_allclose(after.cross, 0.6 * (1 - KEPT) * trust * rows.side, rtol=1e-9)
     assert after.noise_cross >= before.released.noise_cross
+
+
+@pytest.mark.parametrize(
+    ("square", "beyond", "unseen"),
+    [
+        (0.05, 0.0, 0.0),  # as of normal errors
+        (0.09, 0.0, 0.0),  # as of the error of the line before
+        (0.57, 0.0, 0.5),  # of .48 / 16 of the rows, of .06
+        (0.09, 0.045, 0.75),
+        (0.57, 0.045, 1.0),
+    ],
+)
+def test_long_rows_at_or_beyond_the_limit_may_have_any_residual(
+    square: float, beyond: float, unseen: float
+) -> None:
+    """Of .05 of the rows of length 2 and .01 of length 1, before whose line had an error of .1."""
+    shares, at = np.array([[0.01, 0.05], [0.0, 0.01]]), np.array([0.5, 2.0])
+    long = LongRows(np.eye(2), shares, at, at, 0.0, 4.0, N, 1.0, 1.0)
+    far = FarRows(np.array([beyond]), 0.0, np.zeros((2, 1)), 0.0, DISTANCES)
+    rows = LightRows(np.zeros(2), 0.0, square, 0.0, "gaussian", 1.0)
+    found = rows.unseen(far, 4.0, long, 0.125 * np.eye(2))
+    assert found == pytest.approx(unseen, abs=0.01)
+
+
+def powers(seed: int) -> np.ndarray:
+    """How far from least squares, in half-lengths, lines of a number and its square are that levels off."""
+    rng, n = np.random.default_rng(seed), 8000
+    x = np.minimum(rng.exponential(1, n), 12)
+    rows = {"x": x, "y": 2 * np.minimum(x, 2) + rng.normal(0, 0.1, n)}
+    with noise(SeededNoise(seed)):
+        fit = dps.ols("y ~ x + I(x ** 2)", rows, dps.Schema(x=dps.bounded(0, 12), y=dps.bounded(-5, 25))).fit(
+            dps.approx(4, 1e-6)
+        )
+    least = np.polyfit(x, rows["y"], 2)[::-1]
+    return np.asarray(np.abs(fit.params - least) / (1.96 * fit.bse))
+
+
+def test_intervals_of_powers_reach_least_squares_where_the_effect_levels_off() -> None:
+    """Before effects levelled off along all axes together, 1 of these 24 intervals did."""
+    assert np.mean([powers(seed) <= 1 for seed in range(8)]) > 0.8
 
 
 def group(seed: int, slope: float) -> tuple[bool, float]:

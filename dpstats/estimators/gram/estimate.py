@@ -141,8 +141,7 @@ def fit_gram(
     if "R" in settings:
         said, moments = _bent(moments, last, APART in problems)
         bends |= dict.fromkeys(said)
-        slopes = slopes_of(place, _line(moments, place))
-        moments = moments.bending(last.long.levelled(bounds.radius, moments.released.gram, *slopes))
+        moments = _levelling(moments, last, APART in problems)
     problems += bends or [BENDS] * told
     problems += lacking(place.scale.fraction, place.scale.fraction_sd)
     return LinearEstimate(moments, settings, tuple(problems), last.curves.spent(plan).unasked)
@@ -199,6 +198,17 @@ def _bent(moments: LinearMoments, last: LastRelease, apart: bool) -> tuple[tuple
         curves = curves.without(told - int(scale.constant))
     moments = moments.moved(curves.shift(radius))
     return problems_at(BENDS, told), moments.bending(curves.variance(radius))
+
+
+def _levelling(moments: LinearMoments, last: LastRelease, apart: bool) -> LinearMoments:
+    """Moments that know what effects that level off in long rows may move the line by.
+
+    Where rows are surely `apart`, those beyond limits are theirs, and the line is that of the others.
+    """
+    told, radius = moments.released, last.bounds.radius
+    slopes = slopes_of(last.place, _line(moments, last.place))
+    levelled = last.long.levelled(radius, told.gram, told.noise_gram, *slopes, last.unseen * (not apart))
+    return moments.bending(levelled)
 
 
 def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:
@@ -295,13 +305,14 @@ def _gaussian(
         **distances.public(bounds.limit),
         **place.public(bounds),
     )
-    moments, light = _moments(release, place, bounds), None
+    moments, light, unseen = _moments(release, place, bounds), None, 0.0
     clipped = moments
     if far:
         rows, light = FarRows.of(release, bounds, n, distances), LightRows.of(release, bounds, n)
+        unseen = light.unseen(rows, bounds.limit, long, place.prior)
         moments = light.heard(moments)
         moments, clipped = rows.heard(moments, bounds.limit), rows.clipped(moments, bounds.limit)
-    return LastRelease(moments, clipped, place, bounds, long, curves, light)
+    return LastRelease(moments, clipped, place, bounds, long, curves, light, unseen)
 
 
 def _without_unknown(

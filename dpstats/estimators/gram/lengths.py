@@ -16,9 +16,11 @@ from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import base_square
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
+from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE
 from dpstats.estimators.zoom import least_seen
 from dpstats.moments.normal_rows import normal_squares
+from dpstats.moments.roots import with_floor
 
 _RATIO = 2.0  # of the ends of a cell
 # A cell that noise hides holds at most so many of the rows of the one before: it then adds as much to a
@@ -79,6 +81,11 @@ class LongRows:
         """Share of all weight that these rows lose, if shortened to a radius."""
         return float(np.sum(self.shares @ np.maximum(1 - radius**2 / (self.lower * self.upper), 0.0)))
 
+    def longer(self, radius: float) -> tuple[float, np.ndarray]:
+        """Share of the rows in cells beyond a radius, and their squares along the axes, (k,)."""
+        shares = self.shares * (self.lower * self.upper > radius**2)
+        return float(shares.sum()), np.asarray(shares @ (self.lower * self.upper))
+
     def light(self, radius: float, shorter: float) -> np.ndarray:
         """Lengths over the radius, in sum, of rows that count less than half if shortened so; by axis, (k,).
 
@@ -120,8 +127,10 @@ class LongRows:
         self,
         radius: float,
         gram: np.ndarray,
+        noise: float,
         slopes: np.ndarray,
         moved: np.ndarray,
+        unseen: float = 0.0,
     ) -> np.ndarray:
         """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
 
@@ -131,14 +140,31 @@ class LongRows:
             To which rows are shortened.
         gram : array, shape (k, k)
             Second moments of rows so shortened.
+        noise : float
+            sd of that of a diagonal entry.
         slopes : array, shape (k,)
             Of the line, without its constant, in these coordinates.
         moved : array, shape (k,)
             By how much it is another than the one about which residuals were seen.
+        unseen : float
+            Share of longer rows whose residuals may be of any size.
         """
-        heard = np.maximum(np.diag(self.axes.T @ gram @ self.axes), 0.0)
-        sds = self._levelled(radius, heard, slopes, moved)
-        return np.asarray(self.axes * sds**2 @ self.axes.T)
+        heard, along = self._sure(gram, noise), self.axes.T @ slopes
+        # what longer rows than usual add along an axis, and along the others in the same rows
+        more = heard - np.diag(np.minimum(np.diag(heard), 1.0))
+        own = np.diag(more)[:, None]
+        across = np.clip(more / np.maximum(own, 1e-12), -1, 1) * (own > SURE * noise)
+        np.fill_diagonal(across, 0.0)
+        lost, pull = self._levelling(radius, np.hypot(along, across @ along), self.axes.T @ moved, unseen)
+        # noise as an operator hides smaller eigenvalues
+        least = max(noise * math.sqrt(2 * len(heard)), SMALLEST)
+        by = self.axes @ np.linalg.solve(with_floor(heard, least) + np.diag(lost), np.diag(pull))
+        return np.asarray(by @ by.T)
+
+    def _sure(self, gram: np.ndarray, noise: float) -> np.ndarray:
+        """Second moments along the axes, where those of two axes are more than noise."""
+        found = self.axes.T @ gram @ self.axes
+        return np.where((np.abs(found) > SURE * noise) | np.eye(len(found), dtype=bool), found, 0.0)
 
     def variances(
         self, radius: float | np.ndarray, noise: float | np.ndarray, slopes: np.ndarray, moved: np.ndarray
@@ -155,8 +181,9 @@ class LongRows:
             As in :meth:`levelled`.
         """
         heard = self.heard(radius)
-        levelled = self._levelled(radius, heard, slopes, moved) ** 2
-        return np.asarray((heard + np.asarray(noise)[..., None] ** 2) / heard**2 + self.n * levelled)
+        lost, pull = self._levelling(radius, np.abs(self.axes.T @ slopes), self.axes.T @ moved)
+        levelled = pull / np.maximum(heard + lost, 1e-12)
+        return np.asarray((heard + np.asarray(noise)[..., None] ** 2) / heard**2 + self.n * levelled**2)
 
     def followed(self, step: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Covariance of a line by what its last step does not tell of long rows, in whitened coordinates.
@@ -176,20 +203,18 @@ class LongRows:
         more = np.maximum((self.axes.T @ step) ** 2 - SURE**2 * chance, 0.0)
         return np.asarray(self.axes * more @ self.axes.T)
 
-    def _levelled(
-        self,
-        radius: float | np.ndarray,
-        heard: np.ndarray,
-        slopes: np.ndarray,
-        moved: np.ndarray,
-    ) -> np.ndarray:
-        """sds of a line along the axes, of which rows so shortened have these mean squares; (..., k)."""
-        lost, along = self._lost(np.asarray(radius)[..., None]), np.abs(self.axes.T @ slopes)
+    def _levelling(
+        self, radius: float | np.ndarray, along: np.ndarray, moved: np.ndarray, unseen: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What rows so shortened lose of mean squares along the axes, and of scores by sds; each (..., k).
+
+        `along` is the size of slopes along the axes, `moved` by how much these are others than before.
+        """
+        lost = self._lost(np.asarray(radius)[..., None])
         # rows so long whose effect levelled off would have residuals that were not seen about the line before
-        seen = self.largest / np.sqrt(self.lower * self.upper) + np.abs(self.axes.T @ moved)[:, None]
-        whole = np.maximum(lost.sum(axis=-1) + heard, 1e-12)
-        found = (lost * np.minimum(along[:, None], seen)).sum(axis=-1)
-        return np.asarray(_LEVELLED * found / whole)
+        seen = self.largest / np.sqrt(self.lower * self.upper) + np.abs(moved)[:, None]
+        off = unseen * along[:, None] + (1 - unseen) * np.minimum(along[:, None], seen)
+        return lost.sum(axis=-1), _LEVELLED * (lost * off).sum(axis=-1)
 
     def _lost(self, radius: float | np.ndarray) -> np.ndarray:
         """What rows so shortened, to one radius or along each axis, have lost of mean squares, by cells."""

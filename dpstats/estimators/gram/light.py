@@ -11,13 +11,15 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from dpstats.curator import Release
 from dpstats.estimators.apart import FALSE
 from dpstats.estimators.bends import WORTH, by_chance
 from dpstats.estimators.gram.bounds import MEAT, Bounds
-from dpstats.estimators.gram.far import KEPT
+from dpstats.estimators.gram.far import KEPT, FarRows
 from dpstats.estimators.gram.lengths import LongRows
+from dpstats.estimators.row_scale import SURE
 from dpstats.moments import LinearMoments
 
 # Radius over length of such a row, which is at most the root of 1/2, and what is not known of that.
@@ -82,6 +84,19 @@ class LightRows:
             noise_square=math.hypot(told.noise_square, lost * math.hypot(self.square_sd, unknown)),
         )
         return replace(moments, released=told)
+
+    def unseen(self, far: FarRows, limit: float, long: LongRows, prior: np.ndarray) -> float:
+        """Share of rows beyond the radius, from 0 to 1, whose residuals may be of any size.
+
+        As many as there surely are beyond the limit, and as long ones at it, that neither normal errors nor
+        that of the line before explain, whose covariance is `prior`.
+        """
+        share, squares = long.longer(self.radius)
+        usual = share + float(squares @ np.diag(long.axes.T @ prior @ long.axes))
+        at = self.square - SURE * self.square_sd - usual
+        beyond = float(far.shares.sum()) - SURE * far.share_sd * math.sqrt(len(far.shares))
+        found = max(at, 0.0) / limit**2 + max(beyond - 2 * special.ndtr(-limit), 0.0)
+        return min(found / share, 1.0) if share else 0.0
 
     def bending(
         self, moments: LinearMoments, long: LongRows, axes: np.ndarray

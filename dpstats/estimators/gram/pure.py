@@ -50,6 +50,9 @@ class LastRelease(NamedTuple):
     bounds : Bounds
     long : LongRows
     curves : Curves
+    light : LightRows, optional
+    unseen : float
+        Share of rows longer than the radius whose residuals may be of any size.
     """
 
     moments: LinearMoments
@@ -59,6 +62,7 @@ class LastRelease(NamedTuple):
     long: LongRows
     curves: Curves
     light: LightRows | None = None
+    unseen: float = 0.0
 
 
 def fit_pure(
