@@ -142,11 +142,13 @@ class Coordinates:
 
     @cached_property
     def found(self) -> Whereabouts:
-        """Where the columns lie, with sds of the first stage or, if larger, by these coordinates."""
+        """Where the columns lie, with sds of the first stage or, as far as its noise explains more, by these
+        coordinates, in which rows apart may have lengthened a column."""
         scale, first = self.scale, int(self.scale.constant)
         back = np.linalg.inv(self.whitening)[first:]
         units = np.append(scale.scale, scale.y_scale)
-        sds = np.maximum(np.sqrt(scale.ratio), np.linalg.norm(back, axis=1))
+        most = scale.ratio * (1 + SURE * scale.error)
+        sds = np.sqrt(np.clip(np.sum(back**2, axis=1), scale.ratio, most))
         y_sd = max(1.0, float(np.linalg.norm(self.line[first:] @ back)))
         farthest = units * np.maximum(np.abs(scale.lower), np.abs(scale.upper))
         return Whereabouts(
