@@ -23,7 +23,6 @@ from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.one_bend import MeanScore
 from dpstats.estimators.paired import with_pairs
 from dpstats.estimators.row_scale import RowScale
-from dpstats.families import SEV
 from dpstats.moments.baseline import Trend
 from dpstats.moments.roots import chi_square
 
@@ -70,19 +69,20 @@ def bends(
     if costs.far:
         beside, least = FarLook.along(rows, (heard, whole, near)), replace(bounds, c=_LEAST)
         asked += with_pairs(Asked(beside, costs.far, watched(scale, grid, least, point), _LEAST), costs.pure)
-    bent = attenuated(found_by(curator, "hazard_bend", asked, lead=1), rows.beta)
+    bent = attenuated(found_by(curator, "hazard_bend", asked, lead=1), rows.beta, heard.family.sd)
     # log hazards of all pieces move with the level of rows in the middle of the columns
     onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])
     return Bent(onto @ bent.shift, onto @ bent.cov @ onto.T, bent.told)
 
 
-def attenuated(bent: Bent, beta: np.ndarray) -> Bent:
+def attenuated(bent: Bent, beta: np.ndarray, sd: float) -> Bent:
     """With what other slopes lose where log hazards of rows lie off the line of all rows.
 
-    They are smaller by the share of what lies off it in the variance of log lives, if all rows fail and the
-    fit has heard nothing of it, and as large if it has heard all: half of that, give or take as much.
+    They are smaller by the share of what lies off it in the variance of log lives, whose own sd is `sd`, if
+    all rows fail and the fit has heard nothing of it, and as large if it has heard all: half of that, give or
+    take as much.
     """
-    lost = bent.spread / (bent.spread + SEV.sd**2) / 2 * beta
+    lost = bent.spread / (bent.spread + sd**2) / 2 * beta
     lost[[0, *bent.told]] = 0.0
     return bent._replace(shift=bent.shift - lost, cov=bent.cov + np.outer(lost, lost))
 
