@@ -21,13 +21,13 @@ X = np.where(np.arange(N) < 300, RNG.uniform(-1, 1, N), RNG.uniform(-8, 8, N))
 ROWS = {"u": np.ones(N), "x": X, "y": RNG.normal(0, 2, N) + np.where(np.arange(N) > 390, 60.0, 0.0)}
 
 
-def told(mu: float, source: NoNoise | SeededNoise) -> LightRows:
+def told(mu: float, source: NoNoise | SeededNoise, **changes: object) -> LightRows:
     design = build_design("y ~ 0 + u + x", SCHEMA)
     curator = under(source, open_rows(ROWS, SCHEMA, design.variables), design, dps.gdp(mu))
     extra = dict(meat=MEAT, meat_limit=BOUNDS.meat_limit, fourth=FOURTH, spread=SPREAD, kept=KEPT, light=True)
     row = dict(center=[0, 0], scale=[1, 1], y_center=0, y_scale=1, log=False, constant=False)
     place = dict(whitening=np.eye(2), line=np.zeros(2), sigma=1.0, radius=BOUNDS.radius, limit=BOUNDS.limit)
-    public = extra | row | place | DISTANCES.public(BOUNDS.limit)
+    public = extra | row | place | DISTANCES.public(BOUNDS.limit) | changes
     return LightRows.of(curator.release("residual_moments", mu, **public), BOUNDS, N)
 
 
@@ -40,6 +40,17 @@ def test_light_rows_are_those_of_the_table() -> None:
     assert 50 < light.sum() < 100
     np.testing.assert_allclose(found.side, (rows * shorter[:, None]).T @ r / N, atol=1e-3)
     np.testing.assert_allclose(found.square, r @ r / N, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"whole": False}, {"kept": 0.9}, {"fourth": 0.1, "kept": 0.1}, {"code": [[1.0]]}],
+    ids=lambda changes: "-".join(changes),
+)
+def test_options_that_the_proof_does_not_cover_are_refused(changes: dict[str, object]) -> None:
+    """With fewer rows of a code than cells a row beyond them would have ended the release."""
+    with pytest.raises(ValueError, match=r"leave room for it|a row for each cell"):
+        told(1.0, NoNoise(), **changes)
 
 
 def test_what_is_told_of_them_has_the_noise_that_is_said() -> None:

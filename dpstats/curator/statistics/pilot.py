@@ -51,7 +51,7 @@ class PilotRow:
         whole: bool = True,
         **row: Any,
     ) -> None:
-        self._map, self._weighted, self._whole = Map(design, **row), design.weights is not None, whole
+        self._map, self._weighted, self.whole = Map(design, **row), design.weights is not None, whole
         self.k = k = self._map.k
         self._whitened, self._line = self._map.whitened(whitening), np.asarray(line, dtype=float)
         if self._line.shape != (k,):
@@ -98,7 +98,7 @@ class PilotRow:
         most = self._map.filled(self._whitened, x, block, a, scratch)
         weighed(row, block, self._weighted, root=True)
         if not most @ most <= self.radius**2:  # else no row is longer
-            long, shorter = row if self._whole else a, scratch("shorter", 1, row.shape[1])[0]
+            long, shorter = row if self.whole else a, scratch("shorter", 1, row.shape[1])[0]
             shorter[:] = shorten(a, self.radius, scratch)
             np.multiply(long, shorter, out=long)
         return most, shorter
@@ -268,14 +268,16 @@ class ResidualMoments(Statistic):
             raise ValueError("kept must be positive and at most 1")
         if (self._code < 0).any() or ((self._code**2).sum(axis=1) > 1 + 1e-12).any():
             raise ValueError("a row of code has a length of at most 1, and no negative entry")
+        if len(self._code) != len(self._edges) + 1:
+            raise ValueError("code needs a row for each cell between the edges")
         most = self._rows.radius * self._rows.limit * (1 + 1e-12)
         if not 0 <= self._meat <= 1 or (self._meat and not 0 < self._meat_limit <= most):
             raise ValueError("meat must lie between 0 and 1, meat_limit between 0 and radius * limit")
         if not 0 < self._fourth <= math.sqrt(0.5):
             raise ValueError("fourth must be positive and at most sqrt 1/2")
         check_positive(spread=self._spread, spread_limit=self._spread_limit)
-        if self._light and not self._room_for_light():
-            raise ValueError("kept, meat and fourth must leave room for what light rows add")
+        if self._light and not (self._rows.whole and self._room_for_light()):
+            raise ValueError("light needs whole rows, and kept, meat and fourth that leave room for it")
 
     def _room_for_light(self) -> bool:
         j, k, f = (size**2 for size in (self._kept, self._meat, self._fourth))
