@@ -112,7 +112,7 @@ class LightRows:
         sds = np.sqrt(self.side_sd**2 + self.radius**2 * square / moments.released.n + moved**2)
         sure = np.array([by_chance(self.law, self.side_sd, sd, len(sds), FALSE)[0] for sd in sds])
         more = np.maximum(long.more_at_full_length(self.radius)[axes], _BEYOND)
-        whole = moments.released.gram + long.lost_squares(self.radius)
+        whole = moments.positive_gram + long.lost_squares(self.radius)
         by = np.linalg.solve(whole, ways * (more * sides))
         errors = WORTH * np.sqrt(np.diag(moments.solve().cov))[:, None]
         told = (np.abs(moments.frame.map @ by) > errors).any(axis=0) & (np.abs(sides) > sure)
