@@ -215,7 +215,10 @@ def _matrix_radius(first: Coordinates, noise: float) -> float:
         sd of that of a mean square, for rows of length 1. As an operator it is (2 k)^1/2 times as large.
     """
     k, scale, farthest = len(first.line), first.scale, math.hypot(first.farthest, first.widest / NEARLY_ALL)
-    radii = np.geomspace(min(math.sqrt(base_square(k + 1)), farthest), farthest, _RADII)
+    least = min(math.sqrt(base_square(k + 1)), farthest)
+    # a row with nearly any response, whose covariates can be no longer
+    longest = max(least, math.hypot(first.farthest, min(1.0, first.widest / NEARLY_ALL)))
+    radii = np.geomspace(least, longest, _RADII)
     lengths = np.linalg.norm(first.whitening[:, int(scale.constant) :], axis=0)[:, None] * scale.places
     whole = np.maximum(np.sum(scale.shares * lengths**2, axis=1), 1e-12)
     beyond = np.maximum(lengths**2 - radii[:, None, None] ** 2, 0.0)
