@@ -234,9 +234,9 @@ class ColumnLook(ABC):
             way = np.zeros((k, 2))
             way[0, 0], way[axis, 1] = 1.0, 1 / root
             shift, cov = shift + way @ mean, cov + way @ (square - np.outer(mean, mean)) @ way.T
-            spread += off if math.isinf(odds[j]) else 0.0
-            if seen[j] and not besides[j] and (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
-                told.append(int(axis))
+            if (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
+                spread += off if math.isinf(odds[j]) else 0.0
+                told += [int(axis)] if seen[j] and not besides[j] else []
         return Bent(shift, cov, tuple(told), spread)
 
     @property
