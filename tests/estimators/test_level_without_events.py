@@ -161,7 +161,7 @@ class Estimated:
     params: np.ndarray
     cov: np.ndarray
 
-    def noisier(self, more: np.ndarray) -> "Estimated":
+    def noisier(self, more: np.ndarray, *problems: str) -> "Estimated":
         return replace(self, cov=self.cov + more)
 
 

@@ -348,27 +348,32 @@ def test_a_plot_of_many_terms_has_the_widest_and_says_how_to_choose() -> None:
 
 @pytest.mark.parametrize("dist", ["weibull", pytest.param("gaussian", marks=pytest.mark.long)])
 def test_lives_are_planned_as_fits_tell_them(dist: str) -> None:
-    """The law that was told, within intervals as wide as those of a fit of other rows."""
+    """The law that was told, within intervals as wide as those of fits of other rows are in the middle.
+
+    What rows far out may say makes intervals of single fits up to a quarter longer or shorter.
+    """
     log = dist == "weibull"
     schema = dps.Schema(z=dps.bounded(-5, 5), time=dps.bounded(0.1, 4000))
     model = dps.survreg("Surv(time) ~ z", None, schema, dist=dist)
     coef, scale = ({"Intercept": 5, "z": 0.2}, 0.5) if log else ({"Intercept": 900, "z": 40}, 60)
     ahead = dps.plan(model, AMPLE, 4000, covariates={"z": (0.5, 1)}, coef=coef, scale=scale)
-    rng = np.random.default_rng(5)
-    z = rng.normal(0.5, 1, 4000)
-    life = coef["Intercept"] + coef["z"] * z
-    life = np.exp(life + 0.5 * np.log(rng.exponential(size=4000))) if log else rng.normal(life, scale)
-    with testing.noise(testing.SeededNoise(7)):
-        fit = dps.survreg("Surv(time) ~ z", {"z": z, "time": life}, schema, dist=dist).fit(AMPLE)
-    told, found = (each.life({"z": 1}, failed=[0.1, 0.5]).frame for each in (ahead, fit))
+    rng, fits = np.random.default_rng(5), []
+    for seed in range(7):
+        z = rng.normal(0.5, 1, 4000)
+        life = coef["Intercept"] + coef["z"] * z
+        life = np.exp(life + 0.5 * np.log(rng.exponential(size=4000))) if log else rng.normal(life, scale)
+        with testing.noise(testing.SeededNoise(seed)):
+            fits.append(dps.survreg("Surv(time) ~ z", {"z": z, "time": life}, schema, dist=dist).fit(AMPLE))
+    told, *found = (each.life({"z": 1}, failed=[0.1, 0.5]).frame for each in (ahead, *fits))
     centre = coef["Intercept"] + coef["z"]
     b10 = np.exp(centre + 0.5 * np.log(-np.log(0.9))) if log else centre - 1.2816 * scale
     assert told["estimate"][0] == pytest.approx(b10, rel=1e-4)
-    wide = [np.log(each["conf_high"] / each["conf_low"]) for each in (told, found)]
-    np.testing.assert_allclose(*wide, rtol=0.15)
+    width, *widths = (np.log(each["conf_high"] / each["conf_low"]) for each in (told, *found))
+    np.testing.assert_allclose(width, np.median(widths, axis=0), rtol=0.15)
     if log:
         assert ahead.shape.estimate == pytest.approx(2)
-        assert ahead.shape.std_error == pytest.approx(fit.shape.std_error, rel=0.15)
+        shapes = [fit.shape.std_error for fit in fits]
+        assert ahead.shape.std_error == pytest.approx(np.median(shapes), rel=0.15)
 
 
 @pytest.mark.usefixtures("few")

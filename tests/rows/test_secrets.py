@@ -236,6 +236,7 @@ REFUSED: dict[str, Refused] = {
     ),
     "a lazy frame of a text file": lambda folder: opened(polars.scan_csv(io.BytesIO(TEXT.encode()))),
     "no variable": lambda folder: open_rows(FRAME, SCHEMA, []),
+    "a cell for a pattern": lambda folder: dps.read_csv(f"*{WORD}"),
     "a table twice": lambda folder: opened([FRAME, FRAME]),
     "an array": lambda folder: opened(FRAME.to_numpy()),
     "a series": lambda folder: opened(FRAME["g"]),
