@@ -98,7 +98,7 @@ class Prediction(Marked):
                 raise refusal("obs", "needs the sd of a linear fit's error", "Use conf_int() of the mean.")
             se = np.hypot(se, self.sd_obs)
         _, low, high = transformed(self.linear, se, level, self.link.inverse)
-        refuted = (high <= self.bounds[0]) | (low >= self.bounds[1])
+        refuted = (high < self.bounds[0]) | (low > self.bounds[1])
         limits = np.clip(np.column_stack([low, high]), *self.bounds)
         return np.where(refuted[:, None], self.bounds, limits)
 
