@@ -236,6 +236,15 @@ def by_chance(
     return first, second
 
 
+def sure_of_each(
+    law: str, noise: float | np.ndarray, sds: np.ndarray, doubtful: float = DOUBTFUL
+) -> np.ndarray:
+    """What each of sums of these sds exceeds if any does by chance once in 1,000 fits, or another; (m,)."""
+    noises = np.broadcast_to(noise, len(sds))
+    each = zip(noises.tolist(), sds.tolist(), strict=True)
+    return np.array([by_chance(law, *both, len(sds), doubtful)[0] for both in each])
+
+
 def _exceeded(chance: float, law: str, noise: float, sd: float) -> float:
     """What a number of this sd exceeds by chance, part of it the noise of two released together."""
     if law not in LAWS:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from dpstats._codes import BENDS
 from dpstats.curator import Curator, Release
-from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, ReleasedLine, by_chance, judged
+from dpstats.estimators.bends import EDGE, FAR, NEAR, WORTH, ReleasedLine, judged, sure_of_each
 from dpstats.estimators.column_law import CROOKED, OCTAVE, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
@@ -66,6 +67,10 @@ class Bent(NamedTuple):
         """With what another look has found."""
         told, spread = self.told + other.told, self.spread + other.spread
         return Bent(self.shift + other.shift, self.cov + other.cov, told, spread)
+
+    def problems(self, lead: int = 0) -> tuple[str, ...]:
+        """Of the coefficients of columns that bend, `lead` places before these, and of the line."""
+        return tuple(f"{BENDS}:{column - lead}" if column else BENDS for column in self.told)
 
 
 class Look(Protocol):
@@ -212,8 +217,8 @@ class ColumnLook(ABC):
             return Bent.no(k)
         found, noise = release.values[0].ravel(), float(release.sds[0].max())
         sds = self._sds(noise, float(release.values[1].item()) / square_weight(limit * self._span))
-        sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
-        told, spread, seen, besides = list[int](), 0.0, np.abs(found) > sure, np.isin(self._axes, known)
+        seen, besides = np.abs(found) > sure_of_each(release.law, noise, sds), np.isin(self._axes, known)
+        told, spread = list[int](), 0.0
         odds = self.odds(seen, besides)
         shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(line.cov))
         laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
@@ -306,14 +311,10 @@ class SquareLook(ColumnLook):
         return law.curved(*self.law.curve())
 
     def _sds(self, noise: float, square: float) -> np.ndarray:
-        """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and
-        by errors of the line."""
         q, variances = self.shortened(self.law), np.diag(self.line.cov_privacy)
-        expected = self.events * self.law.mean(q**2)
-        squares = expected * max(square / float(expected.sum()), 1.0)
         level, tilt = (np.abs(self.law.mean(q * by)) + CROOKED for by in (1.0, self.law.at))
         off = level**2 * variances[0] + tilt**2 * variances[self._axes] * self._roots**2
-        return np.asarray(np.sqrt(squares + noise**2 + self.events**2 * off))
+        return sds_of_sums(self.events, self.law.mean(q**2), square, noise, off)
 
 
 @dataclass(frozen=True)
@@ -353,6 +354,25 @@ class FarLook(ColumnLook):
 
     def _curved(self, law: ColumnLaw) -> np.ndarray:
         return np.asarray(np.clip(law.at, -_FAR, _FAR) - np.clip(law.at, -_NEAR, _NEAR))
+
+
+def sds_of_sums(
+    events: float, squares: np.ndarray, whole: float, noise: float, off: np.ndarray
+) -> np.ndarray:
+    """By sampling, as all squares have it and at least as expected, by noise and by errors of the line.
+
+    Parameters
+    ----------
+    events : float
+        How many rows have a score.
+    squares, off : array, shape (m,)
+        Mean squares of the curves, and variances of their mean scores by errors of the line.
+    whole, noise : float
+        The sum of all squares as it was released, and the sd of the noise of each sum.
+    """
+    expected = events * squares
+    sampled = expected * max(whole / float(expected.sum()), 1.0)
+    return np.asarray(np.sqrt(sampled + noise**2 + events**2 * off))
 
 
 class Asked(NamedTuple):

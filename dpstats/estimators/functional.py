@@ -189,7 +189,7 @@ def solved(
     user = _to_user(box)
     cov_privacy = user @ (privacy + guess) @ user.T
     cov = cov_privacy + user @ sampling @ user.T
-    problems = [NOISY] * (line.unseen > 0) + [f"{LOST}:{len(cov) - 1}"] * _sigma_lost(line)
+    problems = [NOISY] * (line.unseen > 0) + [*problems_at(LOST, [len(cov) - 1])] * _sigma_lost(line)
     problems += problems_at(WEAK, weak(user @ guess @ user.T, cov))
     if _sigma_lost(line):
         cov[-1, :], cov[:, -1], cov[-1, -1] = 0.0, 0.0, np.inf

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from dpstats.curator import Release
-from dpstats.estimators.bends import WORTH, ReleasedLine, by_chance
-from dpstats.estimators.bent_times import Asked, Bent, FarLook
+from dpstats.estimators.bends import WORTH, ReleasedLine, sure_of_each
+from dpstats.estimators.bent_times import Asked, Bent, FarLook, sds_of_sums
 from dpstats.estimators.column_law import CROOKED, ColumnLaw
 from dpstats.estimators.engine.plan import left
 from dpstats.estimators.matrices import ROUNDING
@@ -76,7 +76,7 @@ class PairLook:
         found, noise = release.values[0].ravel(), float(release.sds[0].max())
         square = float(release.values[1].item()) / square_weight(limit * math.sqrt(len(found)))
         sds = self._sds(noise, square)
-        sure = np.array([by_chance(release.law, noise, sd, len(sds))[0] for sd in sds])
+        sure = sure_of_each(release.law, noise, sds)
         bent = Bent.no(k)
         for columns, each, sd, surely in zip(self.pairs, found, sds, np.abs(found) > sure, strict=True):
             if surely and not np.isin(columns, known).any():
@@ -123,14 +123,12 @@ class PairLook:
         return Bends.of(effects, pair.at, pair.shares, weights, curve, self.far.scores, ends)
 
     def _sds(self, noise: float, square: float) -> np.ndarray:
-        """Of the sums: by sampling, as the sum of all squares has it and at least as expected, by noise, and
-        by errors of the line."""
+        """Of the sums, by noise and by the sum of all squares."""
         laws = [next(self._laws(columns)) for columns in self.pairs]
-        expected = self.far.events * np.array([pair.shares @ pair.curve**2 for pair in laws])
-        squares = expected * max(square / float(expected.sum()), 1.0)
+        squares = np.array([pair.shares @ pair.curve**2 for pair in laws])
         errors = np.diag(self.line.cov_privacy) * np.append(1.0, self._roots) ** 2
-        off = [CROOKED**2 * errors[[0, *columns]].sum() for columns in self.pairs]
-        return np.asarray(np.sqrt(squares + noise**2 + self.far.events**2 * np.array(off)))
+        off = np.array([CROOKED**2 * errors[[0, *columns]].sum() for columns in self.pairs])
+        return sds_of_sums(self.far.events, squares, square, noise, off)
 
     def _rises(self, columns: tuple[int, int]) -> np.ndarray:
         used = np.array(columns)

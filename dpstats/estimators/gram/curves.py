@@ -12,7 +12,7 @@ import numpy as np
 
 from dpstats._codes import BENDS, problems_at
 from dpstats.curator import Curator
-from dpstats.estimators.bends import EDGE, WORTH, by_chance
+from dpstats.estimators.bends import EDGE, WORTH, sure_of_each
 from dpstats.estimators.column_law import CROOKED, ColumnLaw
 from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.engine.plan import Plan
@@ -214,7 +214,7 @@ def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: Lon
     by_line = (CROOKED * n) ** 2 * (off[0] + off[1 + chosen] * units**2)
     noise = release.sds[0]
     sds = np.sqrt(squares + noise**2 + by_line)
-    sure = np.array([by_chance(release.law, *each, m)[0] for each in zip(noise, sds, strict=True)])
+    sure = sure_of_each(release.law, noise, sds)
     return Curves(place, law, chosen, release.values[0] / per_square, sds / per_square, sure / per_square)
 
 

@@ -15,7 +15,7 @@ from scipy import special
 
 from dpstats.curator import Release
 from dpstats.estimators.apart import FALSE
-from dpstats.estimators.bends import WORTH, by_chance
+from dpstats.estimators.bends import WORTH, sure_of_each
 from dpstats.estimators.gram.bounds import MEAT, Bounds
 from dpstats.estimators.gram.far import KEPT, FarRows
 from dpstats.estimators.gram.lengths import LongRows
@@ -110,7 +110,7 @@ class LightRows:
         moved = self.radius**2 * long.light(self.radius, _SHORTER)[axes] * (found.delta @ ways)
         sides, square = self.side @ ways - moved, max(self.square, 0.0) + self.square_sd
         sds = np.sqrt(self.side_sd**2 + self.radius**2 * square / moments.released.n + moved**2)
-        sure = np.array([by_chance(self.law, self.side_sd, sd, len(sds), FALSE)[0] for sd in sds])
+        sure = sure_of_each(self.law, self.side_sd, sds, FALSE)
         more = np.maximum(long.more_at_full_length(self.radius)[axes], _BEYOND)
         whole = moments.positive_gram + long.lost_squares(self.radius)
         by = np.linalg.solve(whole, ways * (more * sides))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from dpstats._codes import BENDS, CHANGING
+from dpstats._codes import CHANGING
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL, standardised
 from dpstats.estimators.bent_times import Asked, Bent, Costs, FarLook, SquareLook, WeightedRows, found_by
@@ -100,8 +100,7 @@ def straightened(found: HazardEstimate, bent: Bent, open_ended: np.ndarray) -> H
     baseline = replace(baseline, log_hazards=log_hazards, cov=cov, cov_privacy=privacy)
     cov, privacy = (each + open_ended[j:, j:] for each in (found.cov, found.cov_privacy))
     found = replace(found, params=params, cov=cov, cov_privacy=privacy, baseline=baseline)
-    told = (f"{BENDS}:{column - 1}" if column else BENDS for column in bent.told)
-    return found.doubted(bent.cov[j:, j:], *told)
+    return found.doubted(bent.cov[j:, j:], *bent.problems(lead=1))
 
 
 @dataclass(frozen=True)

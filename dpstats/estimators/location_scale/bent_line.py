@@ -139,7 +139,7 @@ def _moved(found: SurvivalEstimate, bent: Bent, line: _Line, placement: Placemen
         params[p:] += of_products / 2
         moved[p:, p:] = of_line**2 + (of_products / 2) ** 2
     # with strata there are other columns than coefficients
-    told = (f"{BENDS}:{j}" if j and p == len(line.gamma) else BENDS for j in bent.told)
+    told = bent.problems() if p == len(line.gamma) else (BENDS,) * len(bent.told)
     return replace(found, params=params, looked=True).doubted(moved, *told)
 
 
