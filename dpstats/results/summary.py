@@ -6,7 +6,8 @@ public about the variables.
 
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -357,7 +358,8 @@ def dead(record: Record) -> bool:
     return not record.no_errors and bool(np.isinf(bse(record)).all())
 
 
-_Numbers: TypeAlias = tuple[Column, np.ndarray, Callable[[float], str]]
+_Numbers: TypeAlias = tuple[Column, np.ndarray, Callable[[float], str] | None]
+"""A head, numbers below it, and how they are written; None where they have the digits of their errors."""
 
 
 def coefficient_table(record: Record, level: float) -> Table:
@@ -370,31 +372,21 @@ def coefficient_table(record: Record, level: float) -> Table:
         (Column("P>|z|"), p_values(record), p_value),
     ]
     numbers: list[_Numbers] = [
-        (names[1], record.params, figures),
-        (Column("std err", "."), bse(record), figures),
+        (names[1], record.params, None),
+        (Column("std err", "."), bse(record), None),
         (Column("privacy"), privacy_share(record), percent),
         *(tests if record.target is None else []),
-        *(
-            (head, end, figures)
-            for head, end in zip(limit_columns(level), limits(record, level), strict=True)
-        ),
+        *((head, end, None) for head, end in zip(limit_columns(level), limits(record, level), strict=True)),
     ]
     heads, columns, written = zip(*numbers, strict=True)
-    rows: list[tuple[str, ...]] = [
-        (name, *_cells(written, map(float, values), float(values[1])))
-        if np.isfinite(values[1])
-        else (name, NOT_ESTIMABLE)
-        for name, *values in zip(record.names, *columns, strict=True)
-    ]
+    rows: list[tuple[str, ...]] = []
+    for name, *values in zip(record.names, *columns, strict=True):
+        usual = partial(figures, error=float(values[1]))
+        own = ((write or usual)(float(value)) for write, value in zip(written, values, strict=True))
+        rows.append((name, *own) if np.isfinite(values[1]) else (name, NOT_ESTIMABLE))
     if record.scale_known:
         rows[-1] = (*rows[-1][:2], FIXED)
     return Table((names[0], *heads), tuple(_grouped(record, rows)))
-
-
-def _cells(written: Iterable[Callable[[float], str]], values: Iterable[float], error: float) -> Iterator[str]:
-    """Return the cells of a coefficient, with the digits that its standard error leaves."""
-    for write, value in zip(written, values, strict=True):
-        yield figures(value, error=error) if write is figures else write(value)
 
 
 def _grouped(record: Record, rows: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -1643,8 +1643,8 @@ MUTANTS = (
         f"{SECOND_ORDER}scatter_of_few_steps_may_be_chance",
         (
             "estimators/engine/average.py",
-            "max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)",
-            "UNSETTLED",
+            "max(SCATTER, float(special.chdtri(numbers, DOUBTFUL)) / numbers)",
+            "SCATTER",
         ),
     ),
     planted(

@@ -7,11 +7,11 @@ import numpy as np
 from scipy import special
 
 from dpstats.estimators.bends import DOUBTFUL
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import Information, step_covariances
 
 # scatter of scores, in variances of their noise, beyond which they do not follow a line; and the share of the
 # sampling variance that this must make up, to matter
-UNSETTLED, MATTERS = 2.0, 0.1
+SCATTER, MATTERS = 2.0, 0.1
 # a mean step, in sds of the linear predictor, that counts as error even if noise explains it: curvature may
 # change by half on its way
 LONG = 0.5
@@ -75,7 +75,7 @@ def scatter(
     return rest, max(float(np.mean((rest / noise) ** 2)) * steps / (steps - 1), 1.0)
 
 
-def uncertain(
+def averaged_covariances(
     steps: Steps, axes: np.ndarray, per_row: np.ndarray, n: int, own: slice = slice(None)
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Covariances of a Newton step from the mean point, in its coordinates, and whether the steps still move.
@@ -100,14 +100,11 @@ def uncertain(
         The second by noise, scatter beyond it, and drift.
     unsettled : bool
     """
-    information, rms, count = steps.information, steps.rms, len(steps.points)
-    inverse, inflate = information.inverse, information.inflation
-    sampling = inflate @ (per_row / n) @ inflate.T
-    noise = (inverse * (rms**2 / count)) @ inverse
-    step = steps.step
+    information, rms, count, step = steps.information, steps.rms, len(steps.points), steps.step
+    noise, sampling, privacy = step_covariances(information, information.inverse, rms**2 / count, per_row / n)
     _, spread = scatter(steps.points, steps.scores, rms, information.matrix, axes)
     drift, long = drifts(steps.scores, rms), bool(np.linalg.norm(step[own]) > LONG)
-    privacy = inflate @ noise @ inflate.T * spread + (drift or long) * np.outer(step, step)
+    privacy = privacy * spread + (drift or long) * np.outer(step, step)
     scatters = scattered(spread, (count - 1) * len(step))
     scatters &= np.trace(noise[own, own]) * (spread - 1) > MATTERS * np.trace(sampling[own, own])
     return sampling, privacy, bool(scatters or (drift and long))
@@ -115,7 +112,7 @@ def uncertain(
 
 def scattered(spread: float, numbers: int) -> bool:
     """Whether scores scatter beyond what noise and chance make of so many numbers."""
-    return spread > max(UNSETTLED, float(special.chdtri(numbers, DOUBTFUL)) / numbers)
+    return spread > max(SCATTER, float(special.chdtri(numbers, DOUBTFUL)) / numbers)
 
 
 def drifts(scores: np.ndarray, noise: np.ndarray | float) -> bool:

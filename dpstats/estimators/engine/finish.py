@@ -195,9 +195,8 @@ def guessed(result: E, guess: np.ndarray, before: np.ndarray, constant: bool, le
     return result.hopeless() if lost.all() else result.lost(np.flatnonzero(lost))
 
 
-def to_user(center: np.ndarray, scale: np.ndarray, constant: bool, y_scale: float = 1.0) -> np.ndarray:
-    """Matrix from coefficients of standardised columns, after that of a constant, to the user's."""
-    matrix = np.diag(y_scale / np.append([1.0] * constant, scale))
-    if constant:
-        matrix[0, 1:] = -center * y_scale / scale
+def to_user(center: np.ndarray, scale: np.ndarray, lead: int, y_scale: float = 1.0) -> np.ndarray:
+    """Matrix from coefficients of standardised columns, after those of `lead` levels, to the user's."""
+    matrix = np.diag(y_scale / np.append([1.0] * lead, scale))
+    matrix[:lead, lead:] = -center * y_scale / scale
     return matrix

@@ -209,6 +209,25 @@ def together(numbers: np.ndarray, levels: np.ndarray, most: np.ndarray) -> tuple
     return np.minimum(effect / largest, 1.0), effect**2 / np.maximum(np.sum(alone**2, axis=0), ROUNDING**2)
 
 
+def step_covariances(
+    information: Information, inverse: np.ndarray, variances: np.ndarray, sampling: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Covariances of a step: by noise alone, and by sampling and noise with the error of the information.
+
+    Parameters
+    ----------
+    information : Information
+    inverse : array, shape (m, m)
+        From scores to the step.
+    variances : array, shape (m,)
+        Of the noise of the mean score.
+    sampling : array, shape (m, m)
+        The covariance by sampling, were the information known.
+    """
+    noise, inflate = (inverse * variances) @ inverse, information.inflation
+    return noise, inflate @ sampling @ inflate.T, inflate @ noise @ inflate.T
+
+
 @dataclass
 class Accumulator:
     """Releases of one matrix H under changing whitenings, M_t = W_t H W_t' + noise of sd s_t.

@@ -1,6 +1,7 @@
 """How a fit shares its budget among its releases, as data: public before any row is read."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -82,16 +83,22 @@ class Plan:
 
     def given(self, name: str, to: str) -> "Plan":
         """With the share of one stage, which is not needed, in another."""
-        spare, stage = self.stages[name], self.stages[to]
-        moved = {name: spare._replace(share=0.0), to: stage._replace(share=stage.share + spare.share)}
-        return replace(self, stages=self.stages | moved)
+        return self.with_shares({name: 0.0, to: self.stages[to].share + self.stages[name].share})
 
     def lent(self, name: str, to: str, cost: float) -> "Plan":
         """With a release of this cost, for which another stage pays what it lacks."""
-        giver, stage = self.stages[name], self.stages[to]
         share = cost / self.total if self.pure else (cost / self.total) ** 2
-        paid = giver._replace(share=giver.share + stage.share - share)
-        return replace(self, stages=self.stages | {name: paid, to: stage._replace(share=share)})
+        return self.with_shares({name: self.stages[name].share + self.stages[to].share - share, to: share})
+
+    def with_shares(self, shares: Mapping[str, float]) -> "Plan":
+        """With other shares of some stages."""
+        moved = {name: self.stages[name]._replace(share=share) for name, share in shares.items()}
+        return replace(self, stages=self.stages | moved)
+
+    def in_steps(self, **weights: tuple[float, ...]) -> "Plan":
+        """With other releases of some stages, which cost the same together."""
+        moved = {name: self.stages[name]._replace(weights=each) for name, each in weights.items()}
+        return replace(self, stages=self.stages | moved)
 
     def after(self, share: float) -> "Plan":
         """The same stages of what is left when a share of the total is spent first."""

@@ -14,9 +14,10 @@ from dpstats._codes import CHANGING
 from dpstats.curator import Curator
 from dpstats.estimators.bends import DOUBTFUL, standardised
 from dpstats.estimators.bent_times import Asked, Bent, Costs, FarLook, SquareLook, WeightedRows, found_by
+from dpstats.estimators.engine.finish import to_user
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds, watched
-from dpstats.estimators.hazards.estimate import HazardEstimate, to_user
+from dpstats.estimators.hazards.estimate import HazardEstimate
 from dpstats.estimators.hazards.failing import Failing, Law
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.matrices import SMALLEST
@@ -50,8 +51,8 @@ def bends(
     found : HazardEstimate
     """
     (scale, grid, bounds), baseline, d = parts, found.baseline, len(found.params)
-    j = grid.count
-    back = np.linalg.inv(to_user(scale, j))
+    j, forth = grid.count, to_user(scale.center, scale.scale, grid.count)
+    back = np.linalg.inv(forth)
     point = back @ np.append(baseline.log_hazards, found.params)
     level = np.zeros((d + 1, j + d))
     level[0, :j], level[1:, j:] = grid.shares, np.eye(d)
@@ -71,7 +72,7 @@ def bends(
         asked += with_pairs(Asked(beside, costs.far, watched(scale, grid, least, point), _LEAST), costs.pure)
     bent = attenuated(found_by(curator, "hazard_bend", asked, lead=1), rows.beta, heard.family.sd)
     # log hazards of all pieces move with the level of rows in the middle of the columns
-    onto = to_user(scale, j) @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])
+    onto = forth @ np.vstack([np.eye(1, d + 1).repeat(j, axis=0), np.eye(d, d + 1, 1)])
     return Bent(onto @ bent.shift, onto @ bent.cov @ onto.T, bent.told)
 
 
@@ -170,7 +171,7 @@ def checked(
     """
     (scale, grid, bounds), (information, axes) = parts, seen
     j, d = grid.count, len(found.params)
-    back = np.linalg.inv(to_user(scale, j))
+    back = np.linalg.inv(to_user(scale.center, scale.scale, j))
     point = back @ np.append(found.baseline.log_hazards, found.params)
     whitening, matrix = axes[j:, j:], information.matrix
     told = Change.of(Failing.before(bounds.c, grid, point[:j], law), grid.pieces)

@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from dpstats._codes import BURST, CONSTANT, OPEN_ENDED, UNSETTLED, WEAK, problems_at
-from dpstats.estimators.engine.average import Steps, uncertain
-from dpstats.estimators.engine.finish import Estimate, guessed, told_beside, weak
+from dpstats.estimators.engine.average import Steps, averaged_covariances
+from dpstats.estimators.engine.finish import Estimate, guessed, to_user, told_beside, weak
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.failing import MOST_LOST
@@ -71,7 +71,7 @@ def estimate(
     mean = np.linalg.solve(axes, steps.points.mean(axis=0))
     turned = axes @ followed(steps.information, mean[j:], grid.follows)
     point, factors, levels = _read(steps, turned, scale, (sampling + noise, sampling), few)
-    user = to_user(scale, j)
+    user = to_user(scale.center, scale.scale, j)
     to_slopes = (user @ axes)[j:]
     guess, before = to_slopes @ hidden @ to_slopes.T, np.diag(_PRIOR * np.sum(to_slopes**2, axis=1))
     wide = np.diag(np.append(np.ones(j), factors)) @ user
@@ -184,20 +184,13 @@ def _read(
     return point, factors, levels[:, rows]
 
 
-def to_user(scale: RowScale, j: int) -> np.ndarray:
-    """From log hazards and coefficients of standardised columns to the user's, at columns of 0."""
-    user = np.diag(np.append(np.ones(j), 1 / scale.scale))
-    user[:j, j:] = -scale.center / scale.scale
-    return user
-
-
 def _uncertain(
     steps: Steps, axes: np.ndarray, vague: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """Covariances by sampling, by noise, and by what is not seen; if it moves."""
     information, j = steps.information, len(axes) - len(vague)
     # a piece that still moves has few events
-    sampling, privacy, unsettled = uncertain(steps, axes, information.inverse, n, slice(j, None))
+    sampling, privacy, unsettled = averaged_covariances(steps, axes, information.inverse, n, slice(j, None))
     guess = information.blind(_PRIOR) + information.unbounded(np.linalg.inv(axes)[:, j:], vague)
     privacy += information.error_of(steps.step) + information.error_across(steps.step)
     return sampling, privacy, guess, unsettled

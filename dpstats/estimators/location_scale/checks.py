@@ -78,39 +78,57 @@ class Contrasted(NamedTuple):
         return self._replace(law=law, stands_out=stands_out, doubt=doubt, clear=clear, spreads=along.spreads)
 
 
-def contrasted(  # noqa: PLR0913 - of strata, one more
+class Question(NamedTuple):
+    """What is asked of the law, where a fit has led.
+
+    Attributes
+    ----------
+    ways : array, shape (j, k), optional
+        Rows whose products with x~ have the square 1 in the mean: what goes along with them is released, too.
+    off : float
+        By how much the line is off, in variances of rows in sigmas: that spreads residuals, and unevenly, and
+        what it may do to contrasts is no news of the law. Bounds are wider for it.
+    steep : bool
+        Whether another sigma than a known one is to move contrasts: not where noise in the slopes spreads
+        residuals, as it does by signs and where a coefficient is not found.
+    general : int
+        Contrasts of all rows: three, or two under pure epsilon, where each adds to the noise of all and late
+        lives count in what is curved, or none.
+    """
+
+    ways: np.ndarray | None = None
+    off: float = 0.0
+    steep: bool = False
+    general: int = 3
+
+
+_OF_ALL = Question()
+
+
+def contrasted(
     curator: Curator,
     mu: float,
     placement: Placement,
     point: np.ndarray,
     sigma: float | np.ndarray,
-    steep: bool = False,
-    ways: np.ndarray | None = None,
-    off: float = 0.0,
-    general: int = 3,
+    question: Question = _OF_ALL,
 ) -> Contrasted:
     """Release contrasts between zones at a point (gamma, log sigma), with this sigma, or those of strata.
 
     No error of intercept and log sigma moves them, or hardly: what is left of them is sampling, noise, or
-    another law. `steep` where sigma is known, so that another one is to move them; but not where noise in the
-    slopes spreads residuals, as it does by signs and where a coefficient is not found. Zones are laid out by
-    what an average row collects at the point. With `ways`, whose rows times x~ have the square 1 in the mean,
-    what goes along with them is released, too. Of `general` contrasts there are three, or two under pure
-    epsilon, where each adds to the noise of all and late lives count in what is curved, or none. A line that
-    is `off`, in variances of rows in sigmas, spreads residuals, and unevenly: what that may do to contrasts
-    is no news of the law. Bounds are wider for it.
+    another law. Zones are laid out by what an average row collects at the point.
     """
-    family, scale = placement.problem.family, placement.scale
-    ways = np.zeros((0, len(point) - 1)) if ways is None else ways
+    family, scale, (_, off, steep, general) = placement.problem.family, placement.scale, question
+    ways = np.zeros((0, len(point) - 1)) if question.ways is None else question.ways
     fraction = min(1 - math.exp(-placement.expectations(point).hazard), MOST_SEEN)
-    asked = _asked(family, fraction, steep and placement.problem.known_scale, len(ways), off, general)
-    public = dict(scale.public(), family=family, gamma=point[:-1], sigma=sigma, edges=asked.edges)
+    used = _asked(family, fraction, steep and placement.problem.known_scale, len(ways), off, general)
+    public = dict(scale.public(), family=family, gamma=point[:-1], sigma=sigma, edges=used.edges)
     if len(ways):
         public |= dict(whitening=ways, radius=_shortened(len(ways))[0])
-    release = curator.release("hazard_contrasts", mu, **public, contrasts=asked.steps)
+    release = curator.release("hazard_contrasts", mu, **public, contrasts=used.steps)
     found, noise, events = release.values[0], release.sds[0], release.n * scale.fraction
-    sampling = np.sqrt(_MIXED * events * asked.square / placement.problem.units)
-    errors, by_line = np.hypot(sampling, noise), events * asked.by_line
+    sampling = np.sqrt(_MIXED * events * used.square / placement.problem.units)
+    errors, by_line = np.hypot(sampling, noise), events * used.by_line
     whole = np.hypot(errors, by_line)
     j = np.argmax(np.abs(found) / whole)  # the one that stands out most
     share = _BEYOND * events if j in range(2, general) else events
@@ -126,7 +144,7 @@ def contrasted(  # noqa: PLR0913 - of strata, one more
     usual, clear = (
         np.sqrt(np.maximum(found**2 - (sds * errors) ** 2, 0.0)) / events for sds in (news, limits)
     )
-    sizes, typical = clear[general:] / asked.by_spread, expected(family, fraction)
+    sizes, typical = clear[general:] / used.by_spread, expected(family, fraction)
     moved = _SLOPE_BIAS * sizes.max(initial=0.0)
     doubt, surely = (float(np.hypot(np.linalg.norm(each[:general]), moved)) for each in (usual, clear))
     return Contrasted(law, stands_out, doubt, ways.T * sizes, surely, typical.residual_mean + typical.offset)

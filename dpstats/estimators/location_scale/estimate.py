@@ -9,7 +9,7 @@ import scipy
 from dpstats._codes import ALL_LOST, RANGE, UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, scatter, scattered
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
-from dpstats.estimators.engine.information import Information, together
+from dpstats.estimators.engine.information import Information, step_covariances, together
 from dpstats.estimators.level_scores import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_lines import Reader, few_events, lines, read_levels, widths
@@ -126,7 +126,8 @@ def estimate(
 
     inverse = information.inverse
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
-    _, sampling, privacy = uncertain(information, inverse, found.noise, guess, bounding.n, spread)
+    _, sampling, privacy = step_covariances(information, inverse, found.noise, inverse / bounding.n)
+    privacy = privacy * spread + guess + sampling * (spread - 1)
     privacy += information.error_of(found.step) + information.error_across(found.step)
     privacy += found.off**2 * np.outer(found.step, found.step)
     need = needed(choice, bounding) if need is None else need
@@ -141,8 +142,8 @@ def estimate(
     cov = cov_privacy + sampling
 
     params = back @ (mean[:m] + step) + shift
-    result = as_found(params, cov, cov_privacy, found.unsettled, need, bounding, choice, mean)
-    result = replace(result, columns=scale.moments(bounding.n))
+    result = SurvivalEstimate(params, cov, cov_privacy, (UNSETTLED,) * found.unsettled)
+    result = replace(as_found(result, need, bounding, choice, mean), columns=scale.moments(bounding.n))
     result = _with_known_scale(result, bounding.placement.problem)
     blind, few = without_scale(bounding, information), few_events(bounding, released, whitening)
     k = bounding.k
@@ -158,53 +159,14 @@ def estimate(
     return result.saying(*problems_at(WEAK, weak(vague, result.cov[:m, :m])))
 
 
-def as_found(  # noqa: PLR0913 - what was found, and how
-    params: np.ndarray,
-    cov: np.ndarray,
-    cov_privacy: np.ndarray,
-    unsettled: bool,
-    need: float,
-    bounding: Bounding[Placement],
-    choice: Choice,
-    point: np.ndarray,
+def as_found(
+    result: SurvivalEstimate, need: float, bounding: Bounding[Placement], choice: Choice, point: np.ndarray
 ) -> SurvivalEstimate:
-    """An estimate before scores of levels are read, without intervals where it needs far less noise.
-
-    `point` is (gamma, log sigma), at which the bounds are told.
-    """
+    """With events and bounds, these at (gamma, log sigma) `point`; no intervals if noise is too much."""
     scale, settings = bounding.placement.scale, settings_of(choice, bounding, point)
     events = bounding.n * scale.fraction, bounding.n * scale.fraction_sd
-    counted, problems = Quantity(*events, events[1]), (UNSETTLED,) * unsettled
-    result = SurvivalEstimate(params, cov, cov_privacy, problems, settings, events=counted)
+    result = replace(result, settings=settings, events=Quantity(*events, events[1]))
     return result.hopeless() if need > HOPELESS / USABLE else result
-
-
-def uncertain(
-    information: Information,
-    inverse: np.ndarray,
-    variances: np.ndarray,
-    guess: np.ndarray,
-    n: float,
-    wider: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Covariances of a whitened step: by noise, by sampling, and what privacy adds.
-
-    Parameters
-    ----------
-    information : Information
-    inverse : array, shape (m, m)
-        From scores to the step.
-    variances : array, shape (m,)
-        Of the noise of the mean score.
-    guess : array, shape (m, m)
-        Of what noise hides.
-    n : float
-    wider : float
-        By how much variances are larger than noise and sampling explain.
-    """
-    noise, inflate = inverse @ np.diag(variances) @ inverse, information.inflation
-    sampling = inflate @ (inverse / n) @ inflate.T
-    return noise, sampling, (inflate @ noise @ inflate.T) * wider + guess + sampling * (wider - 1)
 
 
 def unseen(

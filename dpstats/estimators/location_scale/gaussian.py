@@ -20,7 +20,7 @@ from dpstats.estimators.engine.some import early_rows
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.location_scale.bent_line import straightened
 from dpstats.estimators.location_scale.bounds import Bounding
-from dpstats.estimators.location_scale.checks import contrasted, law_checked
+from dpstats.estimators.location_scale.checks import Question, contrasted, law_checked
 from dpstats.estimators.location_scale.delayed_expectations import late_information
 from dpstats.estimators.location_scale.estimate import (
     LastSteps,
@@ -116,8 +116,8 @@ class GaussianRoute(WhitenedNewton):
             placement, mu = self.bounding.placement, self._plan.cost("check")
             steep = self.need(self.order) <= 1
             off = off_line(*self.moved, self.information, sigma_of(self.typical), self.bounding.k)
-            where = placement, self.typical, self.sigma, steep, self._ways(), off
-            self._law = contrasted(self.curator, mu, *where)
+            question = Question(self._ways(), off, steep)
+            self._law = contrasted(self.curator, mu, placement, self.typical, self.sigma, question)
             self.bounding = replace(self.bounding, doubt=self._law.clear)
         self.choice = self.bounding.choose(self.whitening, self.typical)
         if not self.arrived:

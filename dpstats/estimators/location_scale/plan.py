@@ -4,7 +4,6 @@ See docs/theory/survival.md#releases-and-shares.
 """
 
 import math
-from dataclasses import replace
 
 from dpstats.estimators.engine.plan import EARLY_STEPS as SIGN_STEPS
 from dpstats.estimators.engine.plan import (
@@ -99,9 +98,7 @@ def make_plan(
 
 def in_fewer_steps(plan: Plan) -> Plan:
     """The same in four early steps and two averaged ones fewer, where their noise is small."""
-    steps = {"early": growing(len(plan["early"]) - 4), "tail": alike(len(plan["tail"]) - 2)}
-    fewer = {name: plan.stages[name]._replace(weights=each) for name, each in steps.items()}
-    return replace(plan, stages=plan.stages | fewer)
+    return plan.in_steps(early=growing(len(plan["early"]) - 4), tail=alike(len(plan["tail"]) - 2))
 
 
 def with_few_failures(plan: Plan) -> Plan:
@@ -114,10 +111,7 @@ def with_few_failures(plan: Plan) -> Plan:
     whole, spread = sum(plan.stages[name].share for name in pooled), plan.stages["spread"].share
     matrix, sizes, early = (share * whole for share in _FEW_SHARES)
     shares = dict(matrix=matrix, sizes=sizes, early=early - spread, last=whole - matrix - sizes - early)
-    stages = {name: plan.stages[name]._replace(share=share) for name, share in shares.items()}
-    stages["sizes"] = stages["sizes"]._replace(weights=alike(_FEW_STEPS))
-    stages["early"] = stages["early"]._replace(weights=growing(_FEW_STEPS))
-    return replace(plan, stages=plan.stages | stages)
+    return plan.with_shares(shares).in_steps(sizes=alike(_FEW_STEPS), early=growing(_FEW_STEPS))
 
 
 def after_columns(plan: Plan) -> float:

@@ -20,7 +20,7 @@ from dpstats.estimators.known.level_shares import expected_moments, of_levels
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.known.unrelated import Known, pairs
 from dpstats.estimators.location_scale.bent_line import straightened
-from dpstats.estimators.location_scale.checks import Contrasted, contrasted, law_checked
+from dpstats.estimators.location_scale.checks import Contrasted, Question, contrasted, law_checked
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, off_line
 from dpstats.estimators.location_scale.events import (
     Events,
@@ -136,10 +136,10 @@ class PureRoute(WhitenedNewton):
         ways: np.ndarray | None = None,
     ) -> Contrasted:
         """Does the law hold, or along `ways` alone, where a step with noise of this covariance has led?"""
-        sigma, placement = sigma_of(self.point), self.bounding.placement
+        cost, sigma, placement = self._plan.cost(stage), sigma_of(self.point), self.bounding.placement
         off = off_line(step, noise, information, sigma, self.bounding.k)
-        where = placement, self.point, sigma, True, ways, off, 2 if ways is None else 0
-        return contrasted(self.curator, self._plan.cost(stage), *where)
+        question = Question(ways, off, steep=True, general=2 if ways is None else 0)
+        return contrasted(self.curator, cost, placement, self.point, sigma, question)
 
     def towards(self, read: WhitenedScores, damping: float = 1.0) -> None:
         """Move by as much of a step as its noise leaves, against what earlier ones say of the point.

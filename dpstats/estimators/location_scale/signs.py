@@ -18,7 +18,7 @@ import numpy as np
 from dpstats._codes import SHAPE
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import costs_of
-from dpstats.estimators.engine.average import UNSETTLED
+from dpstats.estimators.engine.average import SCATTER
 from dpstats.estimators.engine.information import Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import LONGEST, Route, capped
@@ -141,7 +141,7 @@ def combined(
     way = used.error_of(np.pad(found.moved / sigma, (1, m - d - 1)))
     variances = noises**2 + np.diag(used.matrix @ way @ used.matrix)
     return LastSteps(
-        point[None, :], np.zeros(m), variances, used, max(1.0, found.spread), found.spread > UNSETTLED
+        point[None, :], np.zeros(m), variances, used, max(1.0, found.spread), found.spread > SCATTER
     ), need
 
 

@@ -13,12 +13,12 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy
 
-from dpstats._codes import ALL_LOST, WEAK, problems_at
+from dpstats._codes import ALL_LOST, UNSETTLED, WEAK, problems_at
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import costs_of
-from dpstats.estimators.engine.average import UNSETTLED, Steps, far, scatter
+from dpstats.estimators.engine.average import SCATTER, Steps, far, scatter
 from dpstats.estimators.engine.finish import weak
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import Information, step_covariances
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.engine.route import DAMPING, LONGEST, capped
 from dpstats.estimators.level_scores import FEWEST_EVENTS, LevelScores
@@ -32,7 +32,6 @@ from dpstats.estimators.location_scale.estimate import (
     USABLE,
     SurvivalEstimate,
     as_found,
-    uncertain,
     unseen,
     without_scale,
 )
@@ -275,7 +274,8 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     inverse, back = tied @ solve, solve @ information.matrix
     step = inverse @ steps.scores.mean(axis=0)
     guess, vague = unseen(information, to_params, bounding, sigma_of(state.typical))
-    noise, sampling, privacy = uncertain(information, inverse, variances, guess, bounding.n, spread)
+    noise, sampling, privacy = step_covariances(information, inverse, variances, inverse / bounding.n)
+    privacy = privacy * spread + guess + sampling * (spread - 1)
     privacy += information.error_of(step)
     privacy += np.diag(np.append(np.zeros(k), _on_the_way(state, step, noise)))
     need = state.need(len(step))
@@ -294,7 +294,8 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     guess, vague = (to_user @ part @ to_user.T for part in (guess, vague))
     params[0] += scale.y_center
     params[layout.tied.shape[1] :] += math.log(scale.y_scale)
-    result = as_found(params, cov, cov_privacy, moves, need, bounding, state.choice, state.typical)
+    result = SurvivalEstimate(params, cov, cov_privacy, (UNSETTLED,) * moves)
+    result = as_found(result, need, bounding, state.choice, state.typical)
     if ALL_LOST in result.problems:
         return result
     result = result.saying(*problems_at(WEAK, weak(vague, cov)))
@@ -332,7 +333,7 @@ def _arrived(state: Stratified) -> tuple[Steps, np.ndarray, float, bool]:
         tied = state.tied(to_params)
         score, variances = tied.T @ found.scores.mean(axis=0), found.rms**2 / len(found.scores)
         still = float(score @ np.linalg.solve((tied.T * variances) @ tied, score))
-        moves = bool(spread > UNSETTLED or far(still, len(score)))
+        moves = bool(spread > SCATTER or far(still, len(score)))
         if not moves:
             break
     return found, to_params, spread, moves

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats._codes import UNSETTLED, WEAK, problems_at
-from dpstats.estimators.engine.average import Steps, uncertain
+from dpstats.estimators.engine.average import Steps, averaged_covariances
 from dpstats.estimators.engine.finish import Estimate, guessed, weak
 from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.level_scores import LevelScores
@@ -112,7 +112,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     point = _without_unseen(averaged, points.mean(axis=0) + averaged.whitening @ (step + second))
     guess, larger = _guess(averaged, problem, located, point)
     per_row = information.inverse @ _variability(averaged) @ information.inverse
-    sampling, privacy, unsettled = uncertain(averaged.steps, averaged.whitening, per_row, n)
+    sampling, privacy, unsettled = averaged_covariances(averaged.steps, averaged.whitening, per_row, n)
     user = located.to_user(problem.intercept)
     axes = user @ averaged.whitening
     sampling, privacy, guess, larger = (axes @ part @ axes.T for part in (sampling, privacy, guess, larger))

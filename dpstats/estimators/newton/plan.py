@@ -4,7 +4,6 @@ See docs/theory/glm.md#plan.
 """
 
 import math
-from dataclasses import replace
 
 from dpstats.estimators.engine.plan import EARLY_STEPS, LOOK, TAIL_STEPS, Plan, Stage, alike, growing
 
@@ -63,9 +62,7 @@ def make_plan(
 
 def stepping(plan: Plan) -> Plan:
     """The plan with as many steps as few rows have, which cost the same together."""
-    weights = dict(early=growing(EARLY_STEPS), tail=alike(TAIL_STEPS))
-    steps = {name: plan.stages[name]._replace(weights=each) for name, each in weights.items()}
-    return replace(plan, stages=plan.stages | steps)
+    return plan.in_steps(early=growing(EARLY_STEPS), tail=alike(TAIL_STEPS))
 
 
 def hearing_more(plan: Plan, two_valued: bool) -> Plan:
