@@ -329,7 +329,7 @@ class FarLook(ColumnLook):
 
     @staticmethod
     def columns(scale: RowScale, by_signs: bool) -> tuple[np.ndarray, ColumnLaw, ColumnLaw]:
-        (chosen,) = np.nonzero(~scale.binary & ~scale.hardly_varies)
+        chosen = np.flatnonzero(scale.amounts)
         seen, missed = ColumnLaw.counted(scale, chosen), scale.missed[chosen]
         law, tail = (_farther(seen, scale, chosen, missed, octaves, True) for octaves in (1, _OCTAVES))
         return chosen, law, tail
@@ -425,10 +425,9 @@ def looking(plan: Plan, last: str, scale: RowScale, n: int) -> Plan:
 
     Up to twice as much as is planned, or until its noise is no more than its error by sampling.
     """
-    numbers = ~scale.binary & ~scale.hardly_varies
-    if not numbers.any():
+    if not scale.amounts.any():
         plan = plan.given("far", "early")
-    m = int(np.count_nonzero(np.isfinite(scale.near_end) & numbers))
+    m = int(np.count_nonzero(np.isfinite(scale.near_end) & scale.amounts))
     if not m:
         return plan
     size = math.sqrt((2 if plan.pure else 1) * 4 * base_square(m) / max(scale.rows(n), 1)) * _LIMIT

@@ -258,9 +258,14 @@ class RowScale:
         return self.unknown | ~self.varies
 
     @property
+    def amounts(self) -> np.ndarray:
+        """Columns of more than two values that surely vary; shape (d,)."""
+        return ~(self.binary | self.hardly_varies)
+
+    @property
     def numbers(self) -> np.ndarray:
-        """Columns of more than two values that surely vary, and are not of a spline; shape (d,)."""
-        found = ~(self.binary | self.hardly_varies)
+        """The same, but for those of a spline."""
+        found = self.amounts
         found[np.flatnonzero(self.splines)] = False
         return found
 

@@ -7,7 +7,7 @@ or its watch did, or between which looks at the unit.
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -232,7 +232,7 @@ class ResponseLaw:
     assumed: tuple[str, ...]
     level: float = 0.0
     inspections: np.ndarray | None = None
-    watches: np.ndarray | None = None
+    watches: np.ndarray = field(default_factory=lambda: np.zeros(1))
     by_weight: bool = False
 
 
@@ -436,73 +436,74 @@ class TimeLaw:
     def settle(self, asked: AskedLaw, rows: Drawn) -> ResponseLaw:
         """Fill in what was not said, for rows such as these."""
         coef, given = _coefficients(self._design, asked)
-        assumed: list[str] = []
+        asked = replace(asked, events=1.0 if self._response.all_failed else asked.events)
+        self._check(asked, given)
+        known = asked.scale if self._known is None else self._known
+        scale, assumed = (1.0, ("a scale of 1",)) if known is None else (known, ())
+        parts = _EVENLY if asked.watches is None else asked.watches
+        coef = coef * self._of_time(scale)
+        law = ResponseLaw(coef, scale, math.inf, assumed, 0.0, asked.inspections, parts)
+        return (self._watched_late if self._entry else self._watched)(law, asked, given, rows)
+
+    def _check(self, asked: AskedLaw, given: bool) -> None:
+        """Refuse what does not go with the model, or with what else was said."""
+        last, told = self._response.time_bounds[1], math.isfinite(asked.longest)
         if self._known is not None and asked.scale is not None:
             raise SpecificationError(
                 f"the model knows its scale, {self._known:g}; leave scale= out of the plan"
             )
         if (asked.inspections is None) == self._design.intervals:
             raise SpecificationError(NO_INSPECTIONS)
-        given_scale = asked.scale if self._known is None else self._known
-        scale = 1.0 if given_scale is None else given_scale
-        if given_scale is None:
-            assumed.append("a scale of 1")
-        coef, offset = coef * self._of_time(scale), rows.offset * self._of_time(scale)
-        events = 1.0 if self._response.all_failed else asked.events
-        ends, told = np.array(self._response.time_bounds), math.isfinite(asked.longest)
-        if told and asked.longest > ends[1]:
-            raise SpecificationError(f"watches= are at most the upper bound of the time, {ends[1]:g}")
-        if told and given and events is not None:
+        if told and asked.longest > last:
+            raise SpecificationError(f"watches= are at most the upper bound of the time, {last:g}")
+        if told and given and asked.events is not None:
             raise SpecificationError(
                 "the share of failures follows from lengths in watches= and the Intercept in coef=; leave "
                 "events= or one of them out"
             )
-        parts = _EVENLY if asked.watches is None else asked.watches
-        if self._entry:
-            return self._settle_late(
-                ResponseLaw(coef, scale, math.inf, tuple(assumed), watches=parts), asked, rows
-            )
-        ends[1] = asked.longest if told else ends[1]
+
+    def _watched(self, law: ResponseLaw, asked: AskedLaw, given: bool, rows: Drawn) -> ResponseLaw:
+        """Until when units are watched, or at which level they live, so that so many fail."""
+        (first, last), events, assumed = self._response.time_bounds, asked.events, law.assumed
+        told = math.isfinite(asked.longest)
+        ends, parts = np.array([first, asked.longest if told else last]), law.watches
         low, high = np.log(ends) if self._dist.log else ends
         watches = np.log(parts) if self._dist.log else (parts - 1) * asked.longest if told else np.zeros(1)
-        rng, level, n = np.random.default_rng(1), 0.0, len(rows.exog)
-        life = rows.exog @ coef + offset + scale * self._residuals(rng.uniform(1e-12, 1, n))
-        over = life - rng.choice(watches, n)
+        rng, level = np.random.default_rng(1), 0.0
+        life = self._lives(law, rows, rng)
+        over = life - rng.choice(watches, len(life))
         if events is None and not given:
-            events = 0.5
-            assumed.append("failures of half of the rows")
+            events, assumed = 0.5, (*assumed, "failures of half of the rows")
         if events is None:
-            assumed += [f"watches up to {ends[1]:.4g}"] * (not told)
-            return ResponseLaw(coef, scale, high, tuple(assumed), 0.0, asked.inspections, watches)
+            assumed += (f"watches up to {ends[1]:.4g}",) * (not told)
+            return replace(law, end=high, assumed=assumed, watches=watches)
         if not given:
             level = float((low + high) / 2 - life.mean() if events == 1 else high - np.quantile(over, events))
             over = over + level
         elif events < 1:
             self._check_reached(events, over <= high)
         end = math.inf if events == 1 else float(np.quantile(over, events))
-        return ResponseLaw(coef, scale, end, tuple(assumed), level, asked.inspections, watches)
+        return replace(law, end=end, assumed=assumed, level=level, watches=watches)
 
-    def _settle_late(self, law: ResponseLaw, asked: AskedLaw, rows: Drawn) -> ResponseLaw:
+    def _watched_late(self, law: ResponseLaw, asked: AskedLaw, given: bool, rows: Drawn) -> ResponseLaw:
         """The longest watch, from the entry on, at which so many fail."""
-        events = 1.0 if self._response.all_failed else asked.events
-        if INTERCEPT not in asked.coef or (events is None and math.isnan(asked.longest)):
+        events = asked.events
+        if not given or (events is None and math.isnan(asked.longest)):
             usual = float(np.median(rows.exog @ law.coef)) - asked.coef.get(INTERCEPT, 0.0)
             raise SpecificationError(
                 "a plan of rows that enter late needs the Intercept in coef=, which is about the "
                 f"{'log of the ' if self._dist.log else ''}typical life"
                 f"{f', less the {usual:.4g} that the other columns of coef= add to it' if usual else ''}, "
                 "and events=, the share of failures, or lengths in watches=; it has "
-                f"{'the Intercept alone' if INTERCEPT in asked.coef else 'no Intercept'}"
+                f"{'the Intercept alone' if given else 'no Intercept'}"
             )
         if events is None or events == 1:
             return replace(law, end=asked.longest if events is None else law.end)
-        rng = np.random.default_rng(1)
-        assert law.watches is not None
-        begun = self._begun(rows)
+        rng, begun = np.random.default_rng(1), self._begun(rows)
         lives = self._lives(law, rows, rng)
         self._check_reached(events, lives <= self._response.time_bounds[1])
-        spent = lives - begun
-        return replace(law, end=float(np.quantile(spent / rng.choice(law.watches, len(begun)), events)))
+        spent = (lives - begun) / rng.choice(law.watches, len(begun))
+        return replace(law, end=float(np.quantile(spent, events)))
 
     def _check_reached(self, events: float, failing: np.ndarray) -> None:
         """Refuse more failures than come within the bounds of the time, of made-up rows.
@@ -521,7 +522,6 @@ class TimeLaw:
 
     def columns(self, law: ResponseLaw, rows: Drawn, rng: np.random.Generator) -> dict[str, Any]:
         """Time and event of each row."""
-        assert law.watches is not None
         life, n = self._lives(law, rows, rng), len(rows.exog)
         if not self._entry:
             watch = law.end + rng.choice(law.watches, n)

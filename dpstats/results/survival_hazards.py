@@ -16,32 +16,27 @@ from dpstats._arguments import Axes, among, axes
 from dpstats.errors import SpecificationError
 from dpstats.moments.roots import chi_square
 from dpstats.results import survival_tables as tables
-from dpstats.results.cautions import touching
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
 from dpstats.results.fit import Fit
 from dpstats.results.intervals import (
     by_slope,
     critical,
     errors_of_sums,
-    privacy_share,
     refuse_alpha,
     standard_errors,
     transformed,
 )
 from dpstats.results.newdata import NewData, Points, points
-from dpstats.results.plotting import finished
 from dpstats.results.prediction import Prediction, linear_predictor, predicted
 from dpstats.results.record import Record, given
 from dpstats.results.released import method_where
 from dpstats.results.summary import ratio_rows, table_of_ratios
-from dpstats.results.survival_plots import draw_lines
+from dpstats.results.survival_plots import draw_lines, finish
 from dpstats.results.survival_quantities import check_times, kind_asked
 from dpstats.results.table import (
     Column,
     Table,
     figures,
-    in_unit,
-    level_percent,
     p_value,
     percent,
     plain,
@@ -435,11 +430,8 @@ class HazardFit(Fit, models=("coxph",)):
             return edges[known], estimate[known], np.sort(low[known])[::-1], np.sort(high[known])[::-1]
 
         draw_lines(made, at, ("coxph", "fit"), lost, line)
-        made.set(xlabel=in_unit("time", record.time_unit), ylabel="survival")
-        made.set(xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
-        title = f"Survival{f' at {at.alike()}' if at.alike() else ''}, {level_percent(level)} intervals"
-        share, said = privacy_share(record), touching(record, "survival")
-        return finished(made, title, record, share=share, cautions=said, fontsize="medium")
+        made.set(ylabel="survival", xlim=(0, edges[-1]), ylim=(-0.02, 1.02))
+        return finish(record, at, "Survival", level, made)
 
     def _prediction(self, at: Points, average: bool = False) -> Prediction:
         linear, gradient = linear_predictor(self.record, at)

@@ -183,7 +183,7 @@ def straight(place: Coordinates) -> Curves:
 def look_for_curves(curator: Curator, cost: float, place: Coordinates, long: LongRows) -> Curves:
     """Release residuals against the squares of all columns that are not of two values."""
     scale, n = place.scale, place.scale.rows(curator.n)
-    chosen = np.flatnonzero(~scale.binary & ~scale.hardly_varies)
+    chosen = np.flatnonzero(scale.amounts)
     m = len(chosen)
     if not m or not cost:
         return straight(place)
