@@ -186,7 +186,7 @@ def zoom(
     if not close.any():
         return found, plan.cost("means", "octaves", "moments")
     close[-1] = True  # the response is looked at whenever any column is
-    fullest = tuple(part[close] for part in _fullest(counts, origin))
+    fullest = _fullest(counts, origin, close)
     counts, origin = _about_means(curator, plan, public, close, fullest, low)
     found = found.replaced(close, _seen(counts, origin, low, together))
     alike = _near(counts, _edges(counts, origin))[1]
@@ -194,7 +194,7 @@ def zoom(
         return found, plan.cost("moments")
     again = first_stage(plan.cost("moments"), plan.pure, skipped=1)
     alike[-1] = True
-    fullest = tuple(part[alike] for part in _fullest(counts, origin))
+    fullest = _fullest(counts, origin, alike)
     close[close] = alike
     counts, origin = _about_means(curator, again, public, close, fullest, low)
     return found.replaced(close, _seen(counts, origin, low, together)), again.cost("moments")
@@ -297,26 +297,28 @@ def by_chance(law: str, cells: np.ndarray, width: int) -> np.ndarray:
     return np.asarray(waits @ special.nbdtr(width - 1 - place, width, 0.5))
 
 
-def _fullest(counts: Release, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _fullest(counts: Release, origin: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
     """Middle and half-width of the cells side by side where most rows are seen, or of all cells seen.
 
-    And what rows that are seen elsewhere add to a sum of values in half-widths, clipped there.
+    Of some columns. And what rows that are seen elsewhere add to a sum of values in half-widths, clipped
+    there.
     """
     edges, visible = _edges(counts, origin), _visible(counts)
     lower, upper = _span(edges, visible)
-    rows, columns = np.where(visible, counts.values[0], 0.0), np.arange(len(edges))
+    rows, each = np.where(visible, counts.values[0], 0.0), np.arange(len(edges))
     run = np.cumsum(np.diff(visible, axis=1, prepend=False), axis=1)  # cells side by side, all seen or none
-    own = run == run[columns, rows.argmax(axis=1), None]
+    own = run == run[each, rows.argmax(axis=1), None]
     most = np.sum(rows, axis=1, where=own) > MOST * rows.sum(axis=1)
     lower, upper = np.where(
         most,
-        (edges[columns, own.argmax(axis=1)], edges[columns, -1 - own[:, ::-1].argmax(axis=1)]),
+        (edges[each, own.argmax(axis=1)], edges[each, -1 - own[:, ::-1].argmax(axis=1)]),
         (lower, upper),
     )
     middle = (lower + upper) / 2
     rest = most * np.sum(np.sign(edges[:, :-1] - middle[:, None]) * rows, axis=1, where=~own)
     # beyond an end of the box octaves have no width
-    return middle, np.maximum((upper - lower) / 2, 2.0**-_OCTAVES), rest
+    half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)
+    return middle[columns], half[columns], rest[columns]
 
 
 def _near(counts: Release, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

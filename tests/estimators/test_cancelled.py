@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpstats.estimators.engine.information import Information
-from dpstats.estimators.location_scale.information import SEEN, usable
+from dpstats.estimators.location_scale.information import SEEN, floored
 
 HALF = np.sqrt(0.5)
 DIFFERENCE = np.array([[0, 1, 0, 0], [HALF, 0, HALF, 0], [-HALF, 0, HALF, 0], [0, 0, 0, 1]])
@@ -41,7 +41,7 @@ def found(correlation: float, d: int, sd: float, seed: int) -> bool:
     error = draw.normal(size=(k, k)) * sd
     sds = np.full((k, k), sd / np.sqrt(2))
     np.fill_diagonal(sds, sd)
-    information = usable(truth + (error + error.T) / 2, sds, np.eye(k), np.ones(k))
+    information = floored(truth + (error + error.T) / 2, sds, np.eye(k), np.ones(k))
     return bool(information.cancelled(np.eye(k), slice(1, 1 + d), np.zeros(d, dtype=bool), k, 0.0).any())
 
 

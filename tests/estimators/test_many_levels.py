@@ -13,7 +13,7 @@ from dpstats.estimators.columns import find_columns
 from dpstats.estimators.known.level_shares import of_levels
 from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.location_scale import make_pure_plan
-from dpstats.estimators.location_scale.information import usable
+from dpstats.estimators.location_scale.information import floored
 from dpstats.estimators.location_scale.pure import _events as pure_events
 from dpstats.results import SurvivalFit
 from dpstats.rows import open_rows
@@ -96,9 +96,9 @@ def test_pure_noise_that_breaks_what_is_public_of_levels_is_taken_off() -> None:
 def test_conditions_on_levels_take_no_noise_off_the_rows_of_one() -> None:
     """Rows of a level are a unit vector here. Half was taken off, as in the mean of all directions."""
     left = Left(Structure(np.array([[0, -1, -1], [-1, 1, -1], [-1, -1, 2]])), np.eye(3))
-    alone = usable(np.diag([3.0, 2.0, 1.0]), np.ones((3, 3)), np.eye(3), np.ones(3), left)
+    alone = floored(np.diag([3.0, 2.0, 1.0]), np.ones((3, 3)), np.eye(3), np.ones(3), left)
     assert alone.sds == pytest.approx(np.ones(3))
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    between = usable(turn @ np.diag([3.0, 2.0, 1.0]) @ turn.T, np.ones((3, 3)), np.eye(3), np.ones(3), left)
+    between = floored(turn @ np.diag([3.0, 2.0, 1.0]) @ turn.T, np.ones((3, 3)), np.eye(3), np.ones(3), left)
     assert between.sds**2 == pytest.approx(np.sum(between.vectors**4, axis=0))
     assert np.all(between.sds < 1)

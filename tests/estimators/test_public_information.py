@@ -9,7 +9,7 @@ import dpstats as dps
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.level_scores import OPEN, LevelScores
-from dpstats.estimators.newton.information import Public, usable
+from dpstats.estimators.newton.information import Public, floored
 from dpstats.estimators.newton.level_coefficients import level_moments, read_levels, stretched_no_further
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -53,7 +53,7 @@ def test_noise_has_the_sd_that_is_said() -> None:
     )
     released, errors = Accumulator(), []
     released.add(np.eye(5), NOISE, np.eye(5))
-    found = usable(released, np.eye(5), public)
+    found = floored(released, np.eye(5), public)
     for _ in range(400):
         drawn = rng.normal(size=(5, 5)) * NOISE
         made = public.nearest((drawn + drawn.T) / 2, np.eye(5))
@@ -87,7 +87,7 @@ def test_what_a_level_lacks_is_no_error_of_others() -> None:
     standardised, released = rows @ found.way.T, Accumulator()
     released.add((shares * standardised).T @ standardised, NOISE, np.eye(k))
     lacks = np.linalg.solve(standardised, np.eye(k)[1])  # the second level is off, and no other
-    error = usable(released, np.eye(k), found).error_beside(np.outer(lacks, lacks))
+    error = floored(released, np.eye(k), found).error_beside(np.outer(lacks, lacks))
     variances = np.diag(standardised @ error @ standardised.T)
     assert variances[1] > (0.5 * NOISE) ** 2
     assert np.delete(variances, 1) == pytest.approx(0.0, abs=1e-6 * variances[1])

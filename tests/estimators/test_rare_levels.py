@@ -12,7 +12,7 @@ from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.level_scores import FARTHEST, SHIFTS, LevelScores, level
 from dpstats.estimators.location_scale import level_lines
 from dpstats.estimators.location_scale.events import Events, events_of, in_full, levels_in_full
-from dpstats.estimators.location_scale.information import SEEN, usable
+from dpstats.estimators.location_scale.information import SEEN, floored
 from dpstats.estimators.location_scale.level_lines import level_curve
 from dpstats.estimators.newton.level_coefficients import read_levels
 from dpstats.estimators.newton.located import Located
@@ -32,13 +32,13 @@ ONE = np.zeros(1)
 def test_a_direction_that_is_seen_is_not_raised_by_the_error_of_others() -> None:
     """It made intervals of rare flags a third of their length, and steps towards their effect as short."""
     values, error = np.array([1.0, 1.0, 0.04]), np.diag([0.3, 0.3, 0.01])
-    found = usable(np.diag(values), error, np.eye(3), np.ones(3))
+    found = floored(np.diag(values), error, np.eye(3), np.ones(3))
     assert sorted(found.used) == pytest.approx(sorted(values))
     assert found.seen == pytest.approx(np.ones(3))
 
 
 def test_a_direction_below_its_error_is_raised_to_it_and_not_seen() -> None:
-    found = usable(np.diag([1.0, 0.01]), np.diag([0.1, 0.05]), np.eye(2), np.ones(2))
+    found = floored(np.diag([1.0, 0.01]), np.diag([0.1, 0.05]), np.eye(2), np.ones(2))
     assert min(found.used) == pytest.approx(SEEN[0] * 0.05)
     assert found.part(np.array([3.0, 2.0]), found.seen < 0.5) == pytest.approx([0.0, 2.0])
 

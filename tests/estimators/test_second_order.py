@@ -10,7 +10,7 @@ from dpstats.estimators.engine.average import Steps
 from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, _second_order, estimate
-from dpstats.estimators.newton.information import usable
+from dpstats.estimators.newton.information import floored
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.glm import BINOMIAL
@@ -26,7 +26,7 @@ def averaged(points: np.ndarray) -> Averaged:
     releases = Accumulator()
     for matrix in matrices:
         releases.add(matrix, 1e-9, np.eye(2))
-    whole = np.full(len(points), 1e-9), np.zeros(len(points), dtype=bool), usable(releases, np.eye(2))
+    whole = np.full(len(points), 1e-9), np.zeros(len(points), dtype=bool), floored(releases, np.eye(2))
     return Averaged(Steps(points, scores, *whole), matrices, np.eye(2), Accumulator(), np.zeros(2))
 
 
@@ -128,7 +128,7 @@ def test_nothing_bounds_the_coefficient_of_a_column_of_unknown_spread(dim: bool)
     size, releases = 0.5, Accumulator()
     releases.add(STRAIGHT, size / believed(np.ones(1))[0], np.eye(2))  # noise is alike along all directions
     steps = released()
-    steps = replace(steps, steps=steps.steps._replace(information=usable(releases, np.eye(2))))
+    steps = replace(steps, steps=steps.steps._replace(information=floored(releases, np.eye(2))))
     assert steps.steps.information.seen == pytest.approx([0.5, 1.0])  # the lesser eigenvalue first
     hidden = fitted(steps, dim).cov_privacy[1, 1] - fitted(released()).cov_privacy[1, 1]
     assert hidden > 1e9 if dim else 0.25 <= hidden < 0.3

@@ -19,7 +19,7 @@ from dpstats.estimators.location_scale.estimate import (
     ranged,
     step_to_params,
 )
-from dpstats.estimators.location_scale.information import usable
+from dpstats.estimators.location_scale.information import floored
 from tests.estimators.test_delayed_expectations import POINT, bounding
 
 WIDTH, STEPS, SD, RADIUS = 4, 8, 0.02, 3.0
@@ -33,7 +33,7 @@ def released(scores: np.ndarray, error: float = 1e-9, capped: int = 0) -> LastSt
 
     The last `capped` steps were cut short.
     """
-    information = usable(
+    information = floored(
         np.eye(WIDTH) / 2, np.full((WIDTH, WIDTH), error / 2), np.eye(WIDTH), np.full(WIDTH, np.sqrt(0.5))
     )
     points = np.tile(POINT, (STEPS, 1))
@@ -159,7 +159,7 @@ def test_a_column_that_is_long_on_one_side_is_named(places: tuple[float, float],
 
 def test_a_way_along_one_direction_errs_in_others_by_the_error_of_the_matrix() -> None:
     rng, sizes, sds, way = np.random.default_rng(3), np.array([0.5, 1.0, 2.0]), 0.01, np.array([1.5, 0, 0])
-    known = usable(np.diag(sizes), np.full((3, 3), sds), np.eye(3), np.ones(3))
+    known = floored(np.diag(sizes), np.full((3, 3), sds), np.eye(3), np.ones(3))
     errors = rng.normal(0, sds / np.sqrt(2), (4000, 3, 3))
     errors = (errors + errors.swapaxes(1, 2)) / np.sqrt(2)
     off = np.linalg.solve(np.diag(sizes) + errors, np.diag(sizes) @ way) - way

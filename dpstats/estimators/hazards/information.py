@@ -17,7 +17,7 @@ import numpy as np
 from dpstats.estimators.engine.information import FORGET, Accumulator, Information
 from dpstats.estimators.hazards.problem import by_stratum
 from dpstats.estimators.matrices import SMALLEST, symmetric_power
-from dpstats.estimators.newton.information import usable
+from dpstats.estimators.newton.information import floored
 from dpstats.moments.solution import not_noise
 
 _LITTLE = 1e-6  # length of the part of an eigenvector that is of slopes, below which there is none
@@ -74,7 +74,7 @@ class Known:
 
         By releases alone: what is expected says no more of a rare level than the first stage knew of it.
         """
-        seen = usable(self.slopes, self.own)
+        seen = floored(self.slopes, self.own)
         parts = (seen.vectors.T @ np.linalg.solve(self.own, ways)) ** 2
         return np.asarray(seen.values @ parts - 2 * np.sqrt(seen.sds**2 @ parts**2))
 

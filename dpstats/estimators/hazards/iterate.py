@@ -26,7 +26,7 @@ from dpstats.estimators.hazards.predictors import misplaced, predictors
 from dpstats.estimators.hazards.problem import Problem
 from dpstats.estimators.known.level_shares import expected_moments
 from dpstats.estimators.matrices import SMALLEST, symmetric_power
-from dpstats.estimators.newton.information import drawn, usable
+from dpstats.estimators.newton.information import drawn, floored
 from dpstats.estimators.row_scale import RowScale, with_levels
 from dpstats.moments.solution import not_noise
 
@@ -211,7 +211,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
     def _rewhiten(self) -> None:
         own, level = self.known.own, self.known.level
         back = np.linalg.inv(own)
-        moments = back @ (drawn(usable(self.known.drawn, own), level) / level) @ back
+        moments = back @ (drawn(floored(self.known.drawn, own), level) / level) @ back
         self.whitening = _whitening(moments, self.bounds.radius, self.scale)
 
 

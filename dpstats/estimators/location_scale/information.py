@@ -59,11 +59,11 @@ class KnownMatrix(NamedTuple):
         released, total = (self.sds * single) ** -2.0, (self.sds * single) ** -2.0 + (sds * single) ** -2.0
         share, turn = released / total, self.axes
         matrix = turn @ (share * (turn.T @ self.mean @ turn) + (1 - share) * expected) @ turn.T
-        return usable(matrix, total**-0.5 / single, turn, unit, self.left, noise)
+        return floored(matrix, total**-0.5 / single, turn, unit, self.left, noise)
 
     def alone(self, unit: float) -> Information:
         """Without what is expected, of events the square of whose score is that of the unit."""
-        return usable(self.mean, self.sds, self.axes, np.full(len(self.mean), unit), self.left)
+        return floored(self.mean, self.sds, self.axes, np.full(len(self.mean), unit), self.left)
 
     def levelled(self, whitening: np.ndarray, scale: RowScale) -> "KnownMatrix":
         """Without the noise that breaks what is public of levels; W whitens rows."""
@@ -190,7 +190,7 @@ def structure_sd(
     return sd
 
 
-def usable(
+def floored(
     matrix: np.ndarray,
     error: np.ndarray,
     axes: np.ndarray,

@@ -26,7 +26,7 @@ from dpstats.estimators.location_scale.bent_line import quietest, straightened
 from dpstats.estimators.location_scale.checks import contrasted, law_checked
 from dpstats.estimators.location_scale.estimate import LastSteps, SurvivalEstimate, estimate, ranged
 from dpstats.estimators.location_scale.event_expectations import expected
-from dpstats.estimators.location_scale.information import usable
+from dpstats.estimators.location_scale.information import floored
 from dpstats.estimators.location_scale.intercept_scale import LevelRelease, release_level, solved
 from dpstats.estimators.location_scale.problem import LOG_SIGMA_RANGE, SurvivalProblem, sigma_of
 from dpstats.estimators.location_scale.sign_frame import SignFrame, framed, sized
@@ -150,7 +150,7 @@ def _along(frame: SignFrame, information: np.ndarray, errors: np.ndarray) -> Inf
     axes, d = np.eye(len(information)), len(frame.whitening)
     axes[1 : d + 1, 1 : d + 1] = frame.shape.axes
     turned = axes.T @ information @ axes
-    found = usable(turned, np.diag(errors), np.eye(len(axes)), np.sqrt(np.diag(information)))
+    found = floored(turned, np.diag(errors), np.eye(len(axes)), np.sqrt(np.diag(information)))
     return replace(found, vectors=axes @ found.vectors)
 
 

@@ -96,8 +96,9 @@ class Stratified(GaussianRoute):
         self.point = np.append(self.point[:-1], np.full(len(self.layout.shares), self.point[-1]))
 
     def _held(self, point: np.ndarray, placement: PlacedByLine) -> np.ndarray:
-        assert placement.problem.strata is not None
-        self.layout = Layout.of(placement.problem.strata, placement)
+        strata = placement.problem.strata
+        assert strata is not None
+        self.strata, self.layout = strata, Layout.of(strata, placement)
         return np.append(self.layout.held(point[:-1]), point[-1])
 
     def _ways(self) -> np.ndarray:
@@ -255,12 +256,10 @@ class Stratified(GaussianRoute):
     def finish(self) -> SurvivalEstimate:
         layout = self.layout
         result = straightened(*self.place, costs_of(self._plan), _estimated(self), layout)
-        placement, groups = self.bounding.placement, len(layout.shares)
-        assert placement.problem.strata is not None
         # location coefficients are tied, and what moves one log sigma moves all
-        k, tied = self.bounding.k, placement.problem.strata.tied
+        k, groups = self.bounding.k, len(layout.shares)
         each = np.vstack([np.eye(k, k + 1), np.tile(np.eye(1, k + 1, k), (groups, 1))])
-        onto = scipy.linalg.block_diag(np.linalg.pinv(tied), np.eye(groups)) @ each
+        onto = scipy.linalg.block_diag(np.linalg.pinv(self.strata.tied), np.eye(groups)) @ each
         return law_checked(result, self._law, self.bounding, self.choice, self.typical, onto)
 
 
@@ -305,18 +304,17 @@ def _estimated(state: Stratified) -> SurvivalEstimate:
     said = LevelScores(points, (to_user @ step)[:p], *parts)
     blind, few, sigma = np.zeros(p, dtype=bool), np.zeros((p, 0)), scale.y_scale * sigma_of(state.typical)
     at = Reader(bounding.placement, bounding.truncation(state.choice, state.typical).cut, sigma)
-    result = read_levels(result, _lines(bounding.placement), said, guess[:p, :p], at, blind, few)
+    result = read_levels(result, _lines(state), said, guess[:p, :p], at, blind, few)
     return result.wider(_factors(state, need))
 
 
-def _lines(placement: PlacedByLine) -> Iterator[LevelRows]:
+def _lines(state: Stratified) -> Iterator[LevelRows]:
     """Levels and flags that are of no stratum, by the coefficients of the formula."""
-    strata = placement.problem.strata
-    assert strata is not None
-    others, along = (np.abs(strata.inside[:, 1:]) < ROUNDING).all(axis=0), np.linalg.pinv(strata.tied)
-    for row, way, apart, share in lines(placement):
+    tied, inside = state.strata.tied, state.strata.inside
+    others, along = (np.abs(inside[:, 1:]) < ROUNDING).all(axis=0), np.linalg.pinv(tied)
+    for row, way, apart, share in lines(state.bounding.placement):
         if others[np.abs(way[1:]) > ROUNDING].all():
-            yield LevelRows(row @ strata.tied, along @ way, apart @ strata.tied, share)
+            yield LevelRows(row @ tied, along @ way, apart @ tied, share)
 
 
 def _arrived(state: Stratified) -> tuple[Steps, np.ndarray, float, bool]:
@@ -366,8 +364,7 @@ def _off_the_line(state: Stratified, privacy: np.ndarray) -> np.ndarray:
 def _factors(state: Stratified, need: float) -> np.ndarray:
     """Longer standard errors where noise is beyond use in a stratum; infinite where hardly a row failed."""
     layout, events = state.layout, state.bounding.placement.events
-    strata, scale = state.bounding.placement.problem.strata, state.bounding.placement.scale
-    assert strata is not None
+    strata, scale = state.strata, state.bounding.placement.scale
     # by the first stage, whose means are of all failures, or by the matrix, whose floor raises small shares
     shares = np.minimum(strata.inside @ np.append(1.0, scale.center), layout.shares)
     count = state.bounding.n * events.fraction * shares
@@ -375,9 +372,8 @@ def _factors(state: Stratified, need: float) -> np.ndarray:
     beyond = state.choice.log_sigma_noise / OF_LOG_SIGMA / USABLE / np.sqrt(layout.shares)
     lost = (count - 2 * noise < FEWEST_EVENTS) | (beyond > HOPELESS / USABLE)
     own = np.where(lost, np.inf, (np.maximum(beyond, 1.0) / max(need, 1.0)).clip(1.0) ** 1.5)
-    levels = (
-        np.linalg.pinv(strata.inside.T) @ strata.tied
-    )  # what coefficients add to the line of each stratum
+    # what coefficients add to the line of each stratum
+    levels = np.linalg.pinv(strata.inside.T) @ strata.tied
     location = np.ones(levels.shape[1])
     if np.linalg.matrix_rank(levels) == len(levels):
         location[(np.abs(np.linalg.pinv(levels)[:, lost]) > 1e-9).any(axis=1)] = np.inf

@@ -51,7 +51,7 @@ class Public:
         return Left(self.structure, whitening @ self.way)
 
 
-def usable(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:
+def floored(releases: Accumulator, whitening: np.ndarray, public: Public | None = None) -> Information:
     """Raise eigenvalues that the error could explain, less the noise that breaks what is public."""
     mean = releases.mean(whitening)
     values, vectors = np.linalg.eigh(mean if public is None else public.nearest(mean, whitening))

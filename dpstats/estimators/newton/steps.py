@@ -12,7 +12,7 @@ from dpstats.estimators.engine.information import Accumulator
 from dpstats.estimators.engine.route import LONGEST, Newton, Scores, capped
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.estimate import Averaged
-from dpstats.estimators.newton.information import Public, usable
+from dpstats.estimators.newton.information import Public, floored
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.families.bounded_score import logistic_information_weight
@@ -74,7 +74,7 @@ class GlmSteps(Newton[Scores, Averaged]):
             self.variability.add(release.values[2] / per_row, release.sd / per_row, self.whitening)
         n, sd = release.n, release.sd / release.n
         self.released.add(release.values[1] / n / tau, sd / tau, self.whitening)
-        self.information = usable(self.released, self.whitening)
+        self.information = floored(self.released, self.whitening)
         return Scores(release.values[0].ravel() / n, np.array(sd))
 
     def about(self, read: Scores) -> bool:
@@ -93,5 +93,5 @@ class GlmSteps(Newton[Scores, Averaged]):
 
     def finish(self) -> Averaged:
         """Steps that count alike, about the root."""
-        steps = self.steps._replace(information=usable(self.released, self.whitening, self._public))
+        steps = self.steps._replace(information=floored(self.released, self.whitening, self._public))
         return Averaged(steps, np.array(self._matrices), self.whitening, self.variability, self.start)

@@ -70,7 +70,7 @@ class Matrices:
         """The largest eigenvalue of the noise of the curvature, about: it goes by its mean square."""
         return noise_edge(self.sds, self.law) * math.sqrt(self.left.free)
 
-    def noise_of_product(self, second: np.ndarray) -> np.ndarray:
+    def covariance_of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, N being the noise of the curvature."""
         return self._sd**2 * self.left.of_product(second)
 
@@ -95,7 +95,9 @@ class Matrices:
         edges = noise * (1 + np.minimum(np.sqrt(2 * np.arange(1, len(values) + 1)), self.edge / self._sd))
         sizes = np.maximum(np.maximum(believed(noise), edges), SMALLEST * float(np.max(noise)))
         used, seen = np.maximum(values, FLOOR * sizes), seen_share(values, sizes)
-        return Information(values, vectors, used, noise, seen, np.ones(len(values)), self.noise_of_product)
+        return Information(
+            values, vectors, used, noise, seen, np.ones(len(values)), self.covariance_of_product
+        )
 
     @property
     def floored(self) -> np.ndarray:
@@ -334,7 +336,7 @@ def without_penalty(
     n, scores, information = minimum.n, matrices.scores, matrices.information
     inverse, inflate = information.inverse, information.inflation
     moved = penalty_step(ball, problem, located, minimum, matrices)
-    by_curvature = inverse @ matrices.noise_of_product(np.outer(moved, moved)) @ inverse
+    by_curvature = inverse @ matrices.covariance_of_product(np.outer(moved, moved)) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     by_curvature += (inflate @ sampling @ inflate.T - sampling) / n
     # of the log odds, in the mean over what rows there say: by about that share the curvature changes, and
