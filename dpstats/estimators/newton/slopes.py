@@ -64,18 +64,15 @@ def read_slopes(
     Those of a probit and a logit are longer, and short enough but where most rows hold one value and the
     others are few and far, or where few rows give the rarer answer, of which there may be fewer still than
     points expect. Scores bend under every link, the most where one answer is rare and its rows lie far from
-    the middle of a number. Where most rows hold one value
-    and the others lean to one side of the middle by all other columns, these may all lie there. Heights of a
-    spline are of a usual size. Scores of counts and amounts level off below: of these, numbers that hold one
-    value in most rows are asked. Without an intercept nothing is done.
+    the middle of a number. Where most rows hold one value and the others lean to one side of the middle by
+    all other columns, these may all lie there. Heights of a spline are of a usual size. Scores of counts and
+    amounts level off below: of these, numbers that hold one value in most rows are asked. Without an
+    intercept nothing is done.
 
     Parameters
     ----------
-    problem : Problem
-    located : Located
-    result : Estimate
-        As if scores were in proportion to coefficients.
-    scores : LevelScores
+    problem, located, result, scores
+        As of :func:`.level_coefficients.read_levels`.
     score : BoundedScore, optional
         None of a logistic regression.
     leans : callable
