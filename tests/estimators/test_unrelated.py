@@ -1,13 +1,15 @@
 """Moments of pairs that may have no correlation: their posterior, and what is left of the noise."""
 
 import math
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dpstats as dps
-from dpstats.estimators.known.structure import Structure
+from dpstats.estimators.known import structure
+from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.known.unrelated import Known, NoiseLeft, pairs, shrunk
 from dpstats.estimators.objective.debiased import Matrices
 from dpstats.testing import SeededNoise, noise
@@ -46,18 +48,18 @@ def test_no_moment_is_more_than_its_columns_allow() -> None:
     assert abs(found[0]) < 0.7 and left[0] < 0.25
 
 
-@pytest.mark.parametrize("structure", [None, Structure(LEVELS)])
-def test_what_is_left_of_noise_is_what_simulations_have(structure: Structure | None) -> None:
+@pytest.mark.parametrize("public", [None, Structure(LEVELS)])
+def test_what_is_left_of_noise_is_what_simulations_have(public: Structure | None) -> None:
     draw, k = np.random.default_rng(2), 4
     way = np.eye(k) + 0.2 * draw.normal(size=(k, k))
-    known = Known([], 1.0, structure, way)
+    known = Known([], 1.0, public, way)
     one, other = draw.normal(size=(2, k))
     left = known.read(np.eye(k), 1.0)[1]
     kept = np.array([[1.0, 0.2, 1.0, 1.0], [0.2, 1.0, 0.5, 1.0], [1.0, 0.5, 1.0, 0.1], [1.0, 1.0, 0.1, 1.0]])
     left = replace(left, kept=kept)
     errors = []
     for _ in range(8_000):
-        error = symmetric(draw, k) if structure is None else structure.nearest(symmetric(draw, k), way)
+        error = symmetric(draw, k) if public is None else public.nearest(symmetric(draw, k), way)
         errors.append(error)
     drawn = np.sqrt(kept) * np.array(errors)
     assert left.along(one[:, None])[0] == pytest.approx(np.var(one @ drawn @ one), rel=0.08)
@@ -128,3 +130,49 @@ def test_many_columns_without_correlations_have_intervals() -> None:
 
     assert np.exp(np.mean(halves)) < 0.13
     assert np.mean(held) > 0.9
+
+
+FLAGS = np.array([[0, 1, 2, 3, 4], [1, 1, -1, 5, 6], [2, -1, 2, 7, 8], [3, 5, 7, 3, 9], [4, 6, 8, 9, 10]])
+
+
+@pytest.mark.parametrize("alike", [LEVELS, FLAGS], ids=["by numbers", "by differences"])
+@pytest.mark.parametrize("most", [4000, 2], ids=["all", "too many"])
+def test_noise_that_conditions_leave_is_that_of_the_projection(
+    alike: np.ndarray, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number that stands alone in its row is beside the conditions; too many count in part."""
+    monkeypatch.setattr(structure, "_MOST", most)
+    draw, k = np.random.default_rng(5), len(alike)
+    way = np.eye(k) + 0.2 * draw.normal(size=(k, k))
+    public = Structure(alike)
+    left = Left(public, way)
+    entries = [np.outer(one, other) for one in np.eye(k) for other in np.eye(k)]
+    told = np.array([public.nearest((one + one.T) / 2, way).ravel() for one in entries])
+    vectors, other = np.linalg.qr(draw.normal(size=(k, k)))[0], draw.normal(size=k)
+    along = np.array([np.sum((np.outer(one, one).ravel() @ told) ** 2) for one in vectors.T])
+    product = np.array([np.outer(one, other).ravel() @ told for one in np.eye(k)])
+    found = left.of_product(np.outer(other, other))
+    if most == 2:
+        assert (left.along(vectors) > along - 1e-7).all() and (left.along(vectors) < 1).any()
+        assert np.linalg.eigvalsh(found - product @ product.T).min() > -1e-7
+        return
+    assert left.along(vectors) == pytest.approx(along, rel=1e-7)
+    assert found == pytest.approx(product @ product.T, abs=1e-7)
+
+
+def test_noise_of_many_columns_takes_a_few_matrices_of_their_order() -> None:
+    """Of 300 columns, conditions or none: a matrix of all pairs of their moments would have 16 GB."""
+    k = 300
+    alike = np.arange(k * k).reshape(k, k)
+    alike = np.minimum(alike, alike.T)
+    alike[1, 1], alike[1, 2], alike[2, 1], alike[2, 2] = alike[0, 1], -1, -1, alike[0, 2]
+    alike = np.unique(alike, return_inverse=True)[1].reshape(k, k) - 1
+    vectors = np.linalg.qr(np.random.default_rng(6).normal(size=(k, k)))[0]
+    for public in (None, Structure(alike)):
+        tracemalloc.start()
+        left = NoiseLeft(np.ones((k, k)), None) if public is None else Left(public, np.eye(k))
+        assert (left.along(vectors) <= 1 + 1e-9).all()
+        assert np.trace(left.of_product(np.outer(vectors[0], vectors[0]))) < 1 + k
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 40 * 8 * k**2

@@ -6,7 +6,7 @@ conditions takes off a noisy matrix all noise that breaks them.
 See docs/theory/linear.md#levels.
 """
 
-from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -14,6 +14,9 @@ import scipy
 from dpstats.estimators.matrices import ROUNDING, conjugate_gradients
 
 _LEAST_LEFT = 1e-6  # share of a variance of noise that conditions leave, at least
+# numbers, or conditions on them, of which noise is reckoned: their matrix then takes 128 MB and a second
+_MOST = 4000
+_AT_ONCE = 2**20  # products of two entries that are made at a time
 
 
 class Structure:
@@ -28,12 +31,17 @@ class Structure:
     ----------
     numbers : int
         How many numbers the moments are.
+    bound : array
+        Columns that have an entry that is 0, or the same as another.
     """
 
     def __init__(self, alike: np.ndarray) -> None:
+        self.alike = alike
         self._square = np.where(alike < 0, alike.max() + 1, alike)
         self._place = self._square.ravel()
         self.numbers = int(alike.max()) + 1
+        free = np.bincount(self._place)[self._square] == 2 - np.eye(len(alike), dtype=int)
+        self.bound = np.flatnonzero(~(free & (alike >= 0)).all(axis=0))
 
     @classmethod
     def of(cls, alike: np.ndarray) -> "Structure | None":
@@ -50,7 +58,8 @@ class Structure:
             Symmetric; the second invertible.
         """
         metric, back = way.T @ way, np.linalg.inv(way)
-        size = self.sizes(metric)
+        # lengths of way X way', about, X having one number alone
+        size = np.sqrt(self.summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
         # what obeys already stands to the last digits
         first = self.summed(back @ matrix @ back.T) / self.summed(np.ones_like(matrix))
         left = matrix - way @ self.spread(first) @ way.T
@@ -62,66 +71,143 @@ class Structure:
         numbers = conjugate_gradients(normal, right, np.zeros(self.numbers))
         return np.asarray(way @ self.spread(first + numbers / size) @ way.T)
 
-    def sizes(self, metric: np.ndarray) -> np.ndarray:
-        """Lengths of way X way', about, X having one number alone; `metric` is way' way."""
-        return np.sqrt(self.summed(np.outer(np.diag(metric), np.diag(metric)) + metric**2))
+    def within(self, way: np.ndarray) -> "tuple[np.ndarray, Structure, np.ndarray]":
+        """The space that conditions are on: orthonormal axes in columns, its structure and its way."""
+        axes, root = np.linalg.qr(np.linalg.inv(way)[self.bound].T)
+        numbers = np.unique(self._square[np.ix_(self.bound, self.bound)], return_inverse=True)[1]
+        own = np.where(self.alike[np.ix_(self.bound, self.bound)] < 0, -1, numbers.reshape(root.shape))
+        return axes, Structure(own), np.linalg.inv(root).T
 
     def summed(self, matrix: np.ndarray) -> np.ndarray:
         """Sums of the entries that are the same number."""
         return np.bincount(self._place, matrix.ravel(), self.numbers + 1)[: self.numbers]
 
     def spread(self, numbers: np.ndarray) -> np.ndarray:
-        """The matrix of these numbers, or of each of some; shape (..., k, k)."""
-        whole = np.concatenate((numbers, np.zeros((*numbers.shape[:-1], 1))), axis=-1)
-        return np.asarray(whole[..., self._square])
+        """The matrix of these numbers."""
+        return np.asarray(np.append(numbers, 0.0)[self._square])
+
+    @property
+    def sums(self) -> "Sums":
+        """Of the entries that are the same number."""
+        rows, columns = np.nonzero(self.alike >= 0)
+        return Sums(rows, columns, self.alike[rows, columns], np.ones(len(rows)))
+
+    def differences(self, most: int) -> "Sums":
+        """What is 0: entries, and how others differ from the first that is the same; so many at most."""
+        rows, columns = np.triu_indices(len(self.alike))
+        number = self.alike[rows, columns]
+        first = np.unique(number, return_index=True)[1][int(number.min() < 0) :]
+        own = np.setdiff1d(np.arange(len(rows)), first)[:most]
+        same = np.flatnonzero(number[own] >= 0)
+        place = np.append(own, first[number[own[same]]])
+        which = np.append(np.arange(len(own)), same)
+        weight = np.repeat([0.5, -0.5], [len(own), len(same)])
+        both = np.append(rows[place], columns[place]), np.append(columns[place], rows[place])
+        return Sums(*both, np.tile(which, 2), np.tile(weight, 2))
 
 
-def covariance_of_product(
-    second: np.ndarray, told: Callable[[Iterable[np.ndarray]], np.ndarray], way: np.ndarray
-) -> np.ndarray:
-    """Covariance of N v for v with these second moments, by what is `told` of N in the columns of `way`."""
-    values, vectors = np.linalg.eigh(second)
-    some = values > ROUNDING * values[-1]
-    turned = (way.T @ (vectors[:, some] * np.sqrt(values[some]))).T
-    parts = (told(np.outer(one, each) for one in way) for each in turned)
-    return np.asarray(sum((part.T @ part for part in parts), np.zeros_like(second)))
+class Sums(NamedTuple):
+    """Sums of weighted entries of symmetric matrices: their places, of which sum each is, and its weight."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    number: np.ndarray
+    weights: np.ndarray
 
 
 class Left:
-    """Noise of sd 1 along any direction, less what :meth:`Structure.nearest` takes off.
+    """Noise N of sd 1 along any direction, less what :meth:`Structure.nearest` takes off.
+
+    That is a projection. It leaves all noise but that in the space which conditions are on, and there what
+    numbers can be, or all but what differences are, whichever are fewer. Of too many differences the first
+    count, which leaves more noise.
 
     Parameters
     ----------
     structure : Structure
     way : array, shape (k, k)
+
+    Attributes
+    ----------
+    order : int
+        k.
+    free : float
+        Share of the numbers of a symmetric matrix that are free.
     """
 
     def __init__(self, structure: Structure, way: np.ndarray) -> None:
-        metric, unit, self.order = way.T @ way, np.eye(structure.numbers), len(way)
-        self._structure, self._way, self._size = structure, way, structure.sizes(metric)
-        alone = metric @ structure.spread(unit / self._size) @ metric
-        normal = np.array([structure.summed(one) for one in alone]) / self._size
-        self._root = np.linalg.cholesky(normal + ROUNDING * unit)
-
-    @property
-    def free(self) -> float:
-        """Share of the numbers of a symmetric matrix that are free."""
-        return 2 * self._structure.numbers / (self.order * (self.order + 1))
+        axes, own, inside = structure.within(way)
+        self.order, conditions = len(way), len(inside) * (len(inside) + 1) // 2 - own.numbers
+        self.free = 2 * structure.numbers / (self.order * (self.order + 1))
+        by_numbers = own.numbers <= min(conditions, _MOST)
+        self._sums = own.sums if by_numbers else own.differences(_MOST)
+        self._sign, self._axes = (1, axes) if by_numbers else (-1, axes[:, :0])
+        self._inside = (inside.T if by_numbers else np.linalg.inv(inside)) @ axes.T
+        number, metric = self._sums.number, self._inside @ self._inside.T
+        self._into = _onto(number, self._sums.weights, int(number.max()) + 1)
+        normal = _paired(self._into, metric, self._sums.rows, metric, self._sums.columns)
+        size = np.sqrt(np.diag(normal))
+        root = np.linalg.cholesky(normal / np.outer(size, size) + ROUNDING * np.eye(len(size)))
+        self._half = scipy.linalg.solve_triangular(root, np.diag(1 / size), lower=True)
 
     def along(self, vectors: np.ndarray) -> np.ndarray:
         """Its variance along each of these unit vectors, in columns; shape (m,)."""
-        found = self._told(np.outer(one, one) for one in (self._way.T @ vectors).T)
-        return np.clip(np.sum(found**2, axis=0), _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+        within = self._axes.T @ vectors
+        found = np.sum(vectors**2, axis=0) ** 2 - np.sum(within**2, axis=0) ** 2
+        found += self._sign * np.sum(self._told(vectors, vectors) ** 2, axis=0)
+        return np.clip(found, _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
 
-    def told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
-        """Whose inner products are covariances of <M, N> of these matrices M with the noise N, in columns."""
-        return self._told(self._way.T @ one @ self._way for one in matrices)
+    def of_matrix(self, matrix: np.ndarray) -> float:
+        """Variance of <M, N>, M symmetric."""
+        inside, within = (each @ matrix @ each.T for each in (self._inside, self._axes.T))
+        told = self._half @ (self._into @ inside[self._sums.rows, self._sums.columns])
+        return float(np.sum(matrix**2) - np.sum(within**2) + self._sign * np.sum(told**2))
+
+    def of_pairs(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Covariance of v'N w for the v in columns of `one`, and w beside them in those of `other`."""
+        told = self._told(one, other)
+        found = _of_pairs(one, other) - _of_pairs(self._axes.T @ one, self._axes.T @ other)
+        return np.asarray(found + self._sign * told.T @ told)
 
     def of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, shape (k, k)."""
-        return covariance_of_product(second, self._told, self._way)
+        rows, columns, number, weights = self._sums
+        there = self._inside @ second @ self._inside.T
+        told = _paired(_onto(rows, weights, len(there)), self._half.T @ self._half, number, there, columns)
+        within = _of_product(self._axes.T @ second @ self._axes)
+        found = _of_product(second) - self._axes @ within @ self._axes.T
+        return np.asarray(found + self._sign * self._inside.T @ told @ self._inside)
 
-    def _told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
-        """The same of matrices that are in the columns of the structure."""
-        rows = np.array([self._structure.summed(one) for one in matrices]) / self._size
-        return np.asarray(scipy.linalg.solve_triangular(self._root, rows.T, lower=True))
+    def _told(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Of v w' for these, side by side, in the space of conditions: what is in the span of the sums."""
+        first, second = self._inside @ one, self._inside @ other
+        return np.asarray(self._half @ (self._into @ (first[self._sums.rows] * second[self._sums.columns])))
+
+
+def _onto(places: np.ndarray, weights: np.ndarray, count: int) -> "scipy.sparse.csr_array":
+    """What sums weighted entries by their places, of so many."""
+    return scipy.sparse.csr_array((weights, (places, np.arange(len(places)))), shape=(count, len(places)))
+
+
+def _paired(
+    into: "scipy.sparse.csr_array", one: np.ndarray, at: np.ndarray, other: np.ndarray, beside: np.ndarray
+) -> np.ndarray:
+    """Products of entries of two symmetric matrices at places of both of a pair, summed over both."""
+    found = np.zeros((into.shape[0],) * 2)
+    size = max(_AT_ONCE // len(at), 1)
+    for some in range(0, len(at), size):
+        own = slice(some, some + size)
+        products = one[at[own]][:, at] * other[beside[own]][:, beside]
+        found += into[:, own] @ (into @ products.T).T
+    return found
+
+
+def _of_pairs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Covariance of v'N w, without conditions."""
+    across = one.T @ other
+    return np.asarray((one.T @ one) * (other.T @ other) + across * across.T) / 2
+
+
+def _of_product(second: np.ndarray) -> np.ndarray:
+    """Covariance of N v, without conditions."""
+    return (second + np.trace(second) * np.eye(len(second))) / 2

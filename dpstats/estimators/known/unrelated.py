@@ -7,13 +7,14 @@ See docs/theory/objective.md#pairs-that-may-have-no-correlation.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from dpstats.estimators.known.structure import Left, Structure, covariance_of_product
+from dpstats.estimators.known.structure import Left, Structure
+from dpstats.estimators.matrices import ROUNDING, covariance_of_product
 
 # Variances that moments may have, over that of their noise; and for how many pairs each counts beforehand
 _SIZES = 4.0 ** np.arange(-2, 8)
@@ -45,17 +46,25 @@ class NoiseLeft:
 
     def along(self, vectors: np.ndarray) -> np.ndarray:
         """Its variance along these vectors, in columns, of any length; shape (m,)."""
-        return np.asarray(np.sum(self._told(np.outer(one, one) for one in vectors.T) ** 2, axis=0))
+        if self.obeying is None:
+            squares = vectors**2
+            return np.asarray(np.sum(squares * (self.kept @ squares), axis=0))
+        return np.array([self.obeying.of_matrix(self._root * np.outer(one, one)) for one in vectors.T])
 
     def of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, shape (k, k)."""
-        return covariance_of_product(second, self._told, np.eye(len(second)))
+        unit = np.eye(len(second))
+        if self.obeying is None:
+            return covariance_of_product(np.sqrt(self.kept * (1 + unit) / 2), second)
+        values, vectors = np.linalg.eigh(second)
+        some = values > ROUNDING * values[-1]
+        each = (vectors[:, some] * np.sqrt(values[some])).T
+        found = (self.obeying.of_pairs(unit, one[:, None] * self._root) for one in each)
+        return sum(found, np.zeros_like(second))
 
-    def _told(self, matrices: Iterable[np.ndarray]) -> np.ndarray:
-        """Whose inner products are covariances of <M, N> of these matrices M, in columns."""
-        root = np.sqrt(self.kept)
-        left = (root * (one + one.T) / 2 for one in matrices)
-        return np.array([one.ravel() for one in left]).T if self.obeying is None else self.obeying.told(left)
+    @property
+    def _root(self) -> np.ndarray:
+        return np.sqrt(self.kept)
 
 
 class Known(NamedTuple):
