@@ -268,7 +268,7 @@ MUTANTS = (
     planted(
         "a few lives that are far too long have no number of their own",
         "estimators/test_hazard_calibration.py::test_a_few_lives_far_too_long_are_told[20000-0.005-budget2]",
-        ("estimators/location_scale/checks.py", "general: int = 3,", "general: int = 2,"),
+        ("estimators/location_scale/checks.py", "general: int = 3", "general: int = 2"),
     ),
     planted(
         "rows along which a spread is looked for are taken to be as long as they are",
@@ -451,7 +451,7 @@ MUTANTS = (
     planted(
         "privacy part of a GLM for one step of many",
         "privacy/test_every_error.py::test_the_privacy_part_is_the_spread_of_fits[glm-poisson-newton-zcdp]",
-        ("estimators/engine/average.py", "rms**2 / count)", "rms**2 / count**3)"),
+        ("estimators/engine/average.py", "rms**2 / count, ", "rms**2 / count**3, "),
     ),
     planted(
         "steps that have not arrived count as if they had (glm)",
@@ -463,8 +463,8 @@ MUTANTS = (
         f"{SECOND_ORDER}scores_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
         (
             "estimators/engine/average.py",
-            "inflate @ noise @ inflate.T * spread",
-            "inflate @ noise @ inflate.T",
+            "privacy * spread + (drift",
+            "privacy + (drift",
         ),
     ),
     planted(
@@ -1111,8 +1111,8 @@ MUTANTS = (
         "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-newton-zcdp-products]",
         (
             "estimators/zoom.py",
-            "np.maximum((upper - lower) / 2, 2.0**-_OCTAVES), rest",
-            "(upper - lower) / 2, rest",
+            "half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)\n    return middle",
+            "half = (upper - lower) / 2\n    return middle",
         ),
     ),
     planted(
@@ -1789,7 +1789,7 @@ MUTANTS = (
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",
         f"{SETTLED}steps_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
-        (SCALE, "* wider + guess + sampling * (wider - 1)", "* wider + guess"),
+        (SCALE, "* spread + guess + sampling * (spread - 1)", "* spread + guess"),
     ),
     planted(
         "the noise of the number of events is forgotten (survreg)",
