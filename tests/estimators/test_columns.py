@@ -31,9 +31,11 @@ YES = (GENERATOR.uniform(size=ROWS) < 0.1).astype(float)
 Y = GENERATOR.uniform(20, 30, ROWS)
 
 
-def found(x: np.ndarray, box: Box, mu: float, source: Any, constant: bool = True) -> RowScale:
+def found(
+    x: np.ndarray, box: Box, mu: float, source: Any, constant: bool = True, y: np.ndarray = Y
+) -> RowScale:
     """Columns as they are found; no bound of the design is nearer than the box."""
-    rows = MadeRows({"x": x, "time": Y[: len(x)], "event": np.ones(len(x))})
+    rows = MadeRows({"x": x, "time": y[: len(x)], "event": np.ones(len(x))})
     design = MadeDesign(x.shape[1], bound=np.inf)
     curator = under(source, rows, design, dps.gdp(10 * mu))
     return find_columns(curator, first_stage(mu, False), box, False, constant)
@@ -204,6 +206,16 @@ def test_where_rows_lie_that_do_not_hold_the_value_of_most_is_told_by_cells(shar
     away = found(columns, boxed(-60.0, 60.0, 2), 2.0, NoNoise()).away
     far = np.sqrt(np.mean((x[few] - columns[:, 0].mean()) ** 2)) / columns[:, 0].std()
     assert away[0] == pytest.approx(far, rel=0.25) and away[1] == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_response_at_an_end_of_its_box_has_its_mean_there(seed: int) -> None:
+    """Beside a column that is looked at once more: octaves beyond the end have no width."""
+    rng = np.random.default_rng(3)
+    x = np.where(rng.uniform(size=ROWS) < 0.05, rng.uniform(2, 3, ROWS), 0.0)[:, None]
+    y = np.where(rng.uniform(size=ROWS) < 0.05, rng.uniform(1, 100, ROWS), 100.0)
+    scale = found(x, boxed(-60.0, 60.0), 2.0, SeededNoise(seed), y=y)
+    assert scale.y_center == pytest.approx(y.mean(), abs=0.2 * y.std())
 
 
 def test_a_number_in_two_octaves_by_an_edge_is_not_one_value_and_others_far_away() -> None:

@@ -1108,7 +1108,7 @@ MUTANTS = (
     ),
     planted(
         "rows at an end of their box lie in cells of no width, about which no mean is taken",
-        "privacy/test_every_replay.py::test_a_row_that_is_replaced[logit-newton-zcdp-products]",
+        "estimators/test_columns.py::test_a_response_at_an_end_of_its_box_has_its_mean_there",
         (
             "estimators/zoom.py",
             "half = np.maximum((upper - lower) / 2, 2.0**-_OCTAVES)\n    return middle",
