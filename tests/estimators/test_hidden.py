@@ -178,3 +178,41 @@ def test_what_a_point_lacks_along_one_direction_is_an_error_of_others() -> None:
     found = information.error_beside(np.diag([1.5**2, 0.0, 0.0]))
     assert np.var(errors, axis=0) == pytest.approx(np.diag(found)[1:], rel=0.1)
     assert found[0, 0] == pytest.approx(0.0)
+
+
+SITES, SHARES = ("a", "b", "c", "d"), (0.5, 0.3, 0.16, 0.04)
+
+
+def at_sites(family: str, alike: str, spread: float, epsilon: float = 4.0) -> Record:
+    """A fit whose number is 28 at one site, give or take a spread, and 20 +- 5 at the others."""
+    rng, n = np.random.default_rng([3, 7]), 10_000
+    site = rng.choice(SITES, n, p=SHARES)
+    own = site == alike
+    temp = np.where(own, 28 + spread * rng.normal(size=n), 20 + 5 * rng.normal(size=n)).clip(-10, 60)
+    line = -1 + np.where(own, 0.5 / spread * (temp - 28), 0.05 * (temp - 20))
+    y = rng.poisson(np.exp(line)) if family == "poisson" else 1 * (rng.random(n) < special.expit(line))
+    schema = dps.Schema(
+        y=dps.count(50) if family == "poisson" else dps.flag(),
+        site=dps.levels(*SITES),
+        temp=dps.bounded(-10, 60),
+    )
+    rows = {"y": y, "site": site, "temp": temp}
+    with noise(SeededNoise(5)):
+        return dps.glm("y ~ site * temp", rows, schema, family=family).fit(dps.approx(epsilon, 1e-6))
+
+
+@pytest.mark.parametrize("family, alike", [("binomial", "d"), ("poisson", "a")])
+def test_a_slope_at_a_site_whose_rows_are_alike_is_lost_and_not_one_of_usual_size(
+    family: str, alike: str
+) -> None:
+    """The slope is 50 there, and its interval was -5 to 5; slopes against that of a reference rest on it."""
+    fit = at_sites(family, alike, 0.01)
+    lost = np.isinf(fit.cov_params().to_numpy().diagonal())
+    rests = [name for name in fit.params.index if f"[T.{alike}]" in name or alike == "a"]
+    assert list(fit.params.index[lost]) == rests
+
+
+def test_a_slope_at_a_rare_site_is_told_where_its_rows_vary() -> None:
+    fit = at_sites("binomial", "d", 4.0, 8.0)
+    low, high = fit.conf_int().loc["site[T.d]:temp"]
+    assert low < 0.125 - 0.05 < high and high - low < 2.0

@@ -564,12 +564,12 @@ MUTANTS = (
     planted(
         "a column of unknown spread has a coefficient of the usual size (glm)",
         f"{SECOND_ORDER}nothing_bounds_the_coefficient_of_a_column_of_unknown_spread",
-        ("estimators/engine/information.py", "(hidden & vague) * _ANY", "(hidden & vague)"),
+        ("estimators/engine/information.py", "(hidden & vague) * ANY", "(hidden & vague)"),
     ),
     planted(
         "what noise makes of a column of unknown spread is taken for its spread (glm)",
         "estimators/test_engine.py::test_a_column_of_unknown_spread_is_seen_by_more_than_noise_makes_in_octaves",
-        ("estimators/engine/information.py", "_SURELY * self.sds", "2.85 * self.sds"),
+        ("estimators/engine/information.py", "SURELY * self.sds", "2.85 * self.sds"),
     ),
     planted(
         "a bend is not told (glm)",
@@ -733,6 +733,27 @@ MUTANTS = (
         "a dose is told from the treatment by the size of usual effects (generalised linear)",
         "estimators/test_hidden.py::test_columns_that_cancel_each_other_have_effects_as_large_as_the_information_allows",
         ("estimators/newton/hidden.py", "larger = (large &", "larger = 0 * (large &"),
+    ),
+    planted(
+        "a slope at a level in whose rows its number is alike has a usual size (generalised linear)",
+        "estimators/test_hidden.py::"
+        "test_a_slope_at_a_site_whose_rows_are_alike_is_lost_and_not_one_of_usual_size[binomial-d]",
+        ("estimators/newton/hidden.py", "surely < _ALIKE * square", "surely < 0.0"),
+    ),
+    planted(
+        "a reference level in whose rows a number is alike is asked at the wrong middle (generalised linear)",
+        "estimators/test_hidden.py::"
+        "test_a_slope_at_a_site_whose_rows_are_alike_is_lost_and_not_one_of_usual_size[poisson-a]",
+        ("estimators/newton/hidden.py", "if line[0]:", "if False:"),
+    ),
+    planted(
+        "any slope at a rare level is lost (generalised linear)",
+        "estimators/test_hidden.py::test_a_slope_at_a_rare_site_is_told_where_its_rows_vary",
+        (
+            "estimators/newton/hidden.py",
+            "square > SURELY * error and left < SURELY * unsure and surely < _ALIKE * square",
+            "square > SURELY * error",
+        ),
     ),
     planted(
         "the effect of a level is that where what goes along with it stays (generalised linear)",

@@ -20,13 +20,13 @@ FLOOR = 0.75
 # largest eigenvalue, in sizes of its error, below which nothing is known
 _STANDS_OUT = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
-_ANY = 1e12
+ANY = 1e12
 # share of a column's square that may lie where nothing is seen without this counting
 _SHOWN = 0.05
 # sds of noise that the information on a column of unknown spread exceeds where it is seen. Its logarithm may
 # be anywhere in the 8 units of twelve octaves, or lie within 1 / z of what z sds say: noise made all that was
 # seen with odds of 8 z exp(-z^2 / 2) / sqrt(2 pi), which are 1 to 200 at 4 sds and 1 to 10 at 3
-_SURELY = 4.0
+SURELY = 4.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,16 @@ class Information:
     def inverse(self) -> np.ndarray:
         """Its inverse, from eigenvalues that in the matrix drown where another is huge."""
         return (self.vectors / self.used) @ self.vectors.T / np.outer(self.unit, self.unit)
+
+    def along(self, direction: np.ndarray) -> tuple[float, float]:
+        """The matrix along a direction, of any length, and the sd of its error; before any floor."""
+        squares = (self.vectors.T @ direction) ** 2
+        return float(squares @ self.values), float(squares @ self.sds)
+
+    def beside(self, direction: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """What is left of a direction beside another one, with which it has no product then."""
+        product = self.matrix @ other
+        return np.asarray(direction - other * float(product @ direction / (product @ other)))
 
     @property
     def sizes(self) -> np.ndarray:
@@ -181,9 +191,9 @@ class Information:
         vague : array of bool, shape (m,)
             Of which the spread is not known.
         """
-        unseen = self.vectors[:, self.values < np.maximum(_SURELY * self.sds, 1e-12)]
+        unseen = self.vectors[:, self.values < np.maximum(SURELY * self.sds, 1e-12)]
         hidden = np.sum((unseen.T @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
-        return (axes * (hidden & vague) * _ANY) @ axes.T
+        return (axes * (hidden & vague) * ANY) @ axes.T
 
 
 def together(numbers: np.ndarray, levels: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import numpy as np
 from dpstats._codes import UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, averaged_covariances
 from dpstats.estimators.engine.finish import Estimate, guessed, weak
-from dpstats.estimators.engine.information import Accumulator
+from dpstats.estimators.engine.information import ANY, Accumulator
 from dpstats.estimators.level_scores import LevelScores
 from dpstats.estimators.newton.bounds import Bounds
 from dpstats.estimators.newton.dispersion import (
@@ -20,7 +20,7 @@ from dpstats.estimators.newton.dispersion import (
     overdispersion,
     seen,
 )
-from dpstats.estimators.newton.hidden import hidden
+from dpstats.estimators.newton.hidden import alike, hidden
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.level_coefficients import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
@@ -140,7 +140,9 @@ def _guess(
     information, whitening = averaged.steps.information, averaged.whitening
     most = np.sqrt(information.used / np.median(information.used))
     guess, larger = hidden(information, whitening, point - averaged.start, most, problem, located)
-    vague = information.unbounded(np.linalg.inv(whitening), located.dim)
+    back = np.linalg.inv(whitening)
+    still = alike(information, back @ np.linalg.inv(located.to_user(problem.intercept)), problem)
+    vague = information.unbounded(back, located.dim) + ANY * still @ still.T
     return guess + information.error_beside(guess + larger) + vague, larger
 
 
