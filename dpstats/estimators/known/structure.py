@@ -6,6 +6,7 @@ conditions takes off a noisy matrix all noise that breaks them.
 See docs/theory/linear.md#levels.
 """
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,6 @@ class Structure:
     """
 
     def __init__(self, alike: np.ndarray) -> None:
-        self.alike = alike
         self._square = np.where(alike < 0, alike.max() + 1, alike)
         self._place = self._square.ravel()
         self.numbers = int(alike.max()) + 1
@@ -71,13 +71,6 @@ class Structure:
         numbers = conjugate_gradients(normal, right, np.zeros(self.numbers))
         return np.asarray(way @ self.spread(first + numbers / size) @ way.T)
 
-    def within(self, way: np.ndarray) -> "tuple[np.ndarray, Structure, np.ndarray]":
-        """The space that conditions are on: orthonormal axes in columns, its structure and its way."""
-        axes, root = np.linalg.qr(np.linalg.inv(way)[self.bound].T)
-        numbers = np.unique(self._square[np.ix_(self.bound, self.bound)], return_inverse=True)[1]
-        own = np.where(self.alike[np.ix_(self.bound, self.bound)] < 0, -1, numbers.reshape(root.shape))
-        return axes, Structure(own), np.linalg.inv(root).T
-
     def summed(self, matrix: np.ndarray) -> np.ndarray:
         """Sums of the entries that are the same number."""
         return np.bincount(self._place, matrix.ravel(), self.numbers + 1)[: self.numbers]
@@ -86,33 +79,45 @@ class Structure:
         """The matrix of these numbers."""
         return np.asarray(np.append(numbers, 0.0)[self._square])
 
-    @property
-    def sums(self) -> "Sums":
-        """Of the entries that are the same number."""
-        rows, columns = np.nonzero(self.alike >= 0)
-        return Sums(rows, columns, self.alike[rows, columns], np.ones(len(rows)))
-
-    def differences(self, most: int) -> "Sums":
-        """What is 0: entries, and how others differ from the first that is the same; so many at most."""
-        rows, columns = np.triu_indices(len(self.alike))
-        number = self.alike[rows, columns]
-        first = np.unique(number, return_index=True)[1][int(number.min() < 0) :]
-        own = np.setdiff1d(np.arange(len(rows)), first)[:most]
-        same = np.flatnonzero(number[own] >= 0)
-        place = np.append(own, first[number[own[same]]])
-        which = np.append(np.arange(len(own)), same)
-        weight = np.repeat([0.5, -0.5], [len(own), len(same)])
-        both = np.append(rows[place], columns[place]), np.append(columns[place], rows[place])
-        return Sums(*both, np.tile(which, 2), np.tile(weight, 2))
+    @cached_property
+    def span(self) -> "Sums":
+        """What spans matrices that obey, or all beside them, whichever are fewer, among the bound columns."""
+        square = self._square[np.ix_(self.bound, self.bound)]
+        unique, numbers = np.unique(square, return_inverse=True)
+        nothing, b = int(unique[-1] == self.numbers), len(square)
+        alike = np.where(square == self.numbers, -1, numbers.reshape(b, b))
+        count = len(unique) - nothing
+        if count > min(b * (b + 1) // 2 - count, _MOST):
+            return _differences(alike)
+        rows, columns = np.nonzero(alike >= 0)
+        return Sums(1, rows, columns, alike[rows, columns], np.ones(len(rows)))
 
 
 class Sums(NamedTuple):
-    """Sums of weighted entries of symmetric matrices: their places, of which sum each is, and its weight."""
+    """Sums of weighted entries of symmetric matrices: their places, of which sum each is, and its weight.
 
+    `sign` is 1 if they span matrices that obey, -1 if all beside them.
+    """
+
+    sign: int
     rows: np.ndarray
     columns: np.ndarray
     number: np.ndarray
     weights: np.ndarray
+
+
+def _differences(alike: np.ndarray) -> Sums:
+    """What is 0: entries, and how others differ from the first that is the same; `_MOST` of them at most."""
+    rows, columns = np.triu_indices(len(alike))
+    number = alike[rows, columns]
+    first = np.unique(number, return_index=True)[1][int(number.min() < 0) :]
+    own = np.setdiff1d(np.arange(len(rows)), first)[:_MOST]
+    same = np.flatnonzero(number[own] >= 0)
+    place = np.append(own, first[number[own[same]]])
+    which = np.append(np.arange(len(own)), same)
+    weight = np.repeat([0.5, -0.5], [len(own), len(same)])
+    both = np.append(rows[place], columns[place]), np.append(columns[place], rows[place])
+    return Sums(-1, *both, np.tile(which, 2), np.tile(weight, 2))
 
 
 class Left:
@@ -136,15 +141,14 @@ class Left:
     """
 
     def __init__(self, structure: Structure, way: np.ndarray) -> None:
-        axes, own, inside = structure.within(way)
-        self.order, conditions = len(way), len(inside) * (len(inside) + 1) // 2 - own.numbers
+        self._sums, self.order = structure.span, len(way)
         self.free = 2 * structure.numbers / (self.order * (self.order + 1))
-        by_numbers = own.numbers <= min(conditions, _MOST)
-        self._sums = own.sums if by_numbers else own.differences(_MOST)
-        self._sign, self._axes = (1, axes) if by_numbers else (-1, axes[:, :0])
-        self._inside = (inside.T if by_numbers else np.linalg.inv(inside)) @ axes.T
-        number, metric = self._sums.number, self._inside @ self._inside.T
-        self._into = _onto(number, self._sums.weights, int(number.max()) + 1)
+        beside = np.linalg.inv(way)[structure.bound]
+        axes, turn = np.linalg.qr(beside.T)
+        obeys = self._sums.sign > 0
+        self._axes, self._inside = (axes, np.linalg.inv(turn) @ axes.T) if obeys else (axes[:, :0], beside)
+        metric = self._inside @ self._inside.T
+        self._into = _onto(self._sums.number, self._sums.weights, int(self._sums.number.max()) + 1)
         normal = _paired(self._into, metric, self._sums.rows, metric, self._sums.columns)
         size = np.sqrt(np.diag(normal))
         root = np.linalg.cholesky(normal / np.outer(size, size) + ROUNDING * np.eye(len(size)))
@@ -154,29 +158,29 @@ class Left:
         """Its variance along each of these unit vectors, in columns; shape (m,)."""
         within = self._axes.T @ vectors
         found = np.sum(vectors**2, axis=0) ** 2 - np.sum(within**2, axis=0) ** 2
-        found += self._sign * np.sum(self._told(vectors, vectors) ** 2, axis=0)
+        found += self._sums.sign * np.sum(self._told(vectors, vectors) ** 2, axis=0)
         return np.clip(found, _LEAST_LEFT, 1.0)  # rounding may make it 0, or less
 
     def of_matrix(self, matrix: np.ndarray) -> float:
         """Variance of <M, N>, M symmetric."""
         inside, within = (each @ matrix @ each.T for each in (self._inside, self._axes.T))
         told = self._half @ (self._into @ inside[self._sums.rows, self._sums.columns])
-        return float(np.sum(matrix**2) - np.sum(within**2) + self._sign * np.sum(told**2))
+        return float(np.sum(matrix**2) - np.sum(within**2) + self._sums.sign * np.sum(told**2))
 
     def of_pairs(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Covariance of v'N w for the v in columns of `one`, and w beside them in those of `other`."""
         told = self._told(one, other)
         found = _of_pairs(one, other) - _of_pairs(self._axes.T @ one, self._axes.T @ other)
-        return np.asarray(found + self._sign * told.T @ told)
+        return np.asarray(found + self._sums.sign * told.T @ told)
 
     def of_product(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, shape (k, k)."""
-        rows, columns, number, weights = self._sums
+        _, rows, columns, number, weights = self._sums
         there = self._inside @ second @ self._inside.T
         told = _paired(_onto(rows, weights, len(there)), self._half.T @ self._half, number, there, columns)
         within = _of_product(self._axes.T @ second @ self._axes)
         found = _of_product(second) - self._axes @ within @ self._axes.T
-        return np.asarray(found + self._sign * self._inside.T @ told @ self._inside)
+        return np.asarray(found + self._sums.sign * self._inside.T @ told @ self._inside)
 
     def _told(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Of v w' for these, side by side, in the space of conditions: what is in the span of the sums."""
@@ -198,7 +202,7 @@ def _paired(
     for some in range(0, len(at), size):
         own = slice(some, some + size)
         products = one[at[own]][:, at] * other[beside[own]][:, beside]
-        found += into[:, own] @ (into @ products.T).T
+        found += (into if size >= len(at) else into[:, own]) @ (into @ products.T).T
     return found
 
 
