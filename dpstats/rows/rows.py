@@ -45,7 +45,7 @@ from dpstats.rows.sources import (
     of_stream,
 )
 from dpstats.rows.spark import of_spark
-from dpstats.rows.sql import SqlQuery, of_sql, refuse_parsing
+from dpstats.rows.sql import SqlQuery, of_sql, parses, refuse_parsing, refuse_reader
 from dpstats.rows.unit_parts import of_units
 from dpstats.rows.weighing import weighing
 from dpstats.schema import WEIGHS, Schema, Unit
@@ -126,6 +126,7 @@ QUERIES: list[tuple[Callable[[Any], bool], Opener]] = [
     (made_by("DataFrame", "pyspark.sql", "pyspark.sql.connect.dataframe"), of_spark),
     (made_by("LazyFrame", "polars"), partial(_of_plan, _of_lazy)),
     (made_by("DuckDBPyRelation", "duckdb"), partial(_of_plan, _of_relation)),
+    (parses, refuse_reader),
 ]
 """What is a query of each kind, and what opens it."""
 

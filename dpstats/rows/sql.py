@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from types import GeneratorType
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from dpstats.rows.cells import Objects
 from dpstats.rows.encode import Batch
 from dpstats.rows.links import Address, Held, address_of, check_encoding, is_address
 from dpstats.rows.parts import BLOCK_ROWS, SPENT_BY_THEN, TablePart, of_parts
-from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow
+from dpstats.rows.sources import HIDDEN, Asked, Source, batch_of, check_arrow, made_by
 
 _SCAN = re.compile(r"^\s*(\w+) SCAN\b", re.MULTILINE)  # a line of polars' plans
 _TYPED = frozenset(
@@ -86,6 +87,34 @@ def refusal(kind: str) -> DataError:
         "one record can change how others are read. Give dpstats the path of a CSV file, or "
         "dps.read_csv(path), which reads each record by itself, or dps.read_sql(query, connection); write "
         "others to Parquet, and query that"
+    )
+
+
+# what has files and queries parsed as it is iterated over; pandas gives each piece the types of its own cells
+_READERS = re.compile(r"pandas\.(io\.sql|.*Reader)|pyarrow\._(csv|json)\.|polars\.(io\.|.*Batches)|csv\.Dict")
+
+_is_bar = made_by("tqdm", "tqdm.std")
+
+
+def parses(data: Any) -> bool:
+    """Whether data are a reader that parses as it goes, or a generator or a bar of progress over one."""
+    if isinstance(data, GeneratorType):
+        frame = data.gi_frame  # None once it has ended
+        return frame is not None and (
+            bool(_READERS.match(str(frame.f_globals.get("__name__")))) or parses(frame.f_locals.get(".0"))
+        )
+    if _is_bar(data):
+        return parses(data.iterable)
+    return any(_READERS.match(f"{kind.__module__}.{kind.__name__}") for kind in type(data).__mro__)
+
+
+def refuse_reader(data: Any, asked: Asked) -> NoReturn:
+    """Say what to give in the place of such a reader."""
+    raise DataError(
+        f"this {type(data).__name__} has a file or a query parsed piece by piece by its library, so that one "
+        "record can change how others are read. Give dpstats the path of a CSV file, or dps.read_csv(path), "
+        "which reads each record by itself, or dps.read_sql(query, connection), or the lazy frame itself; "
+        "write others to Parquet, and give its path"
     )
 
 

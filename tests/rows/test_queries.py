@@ -1,5 +1,6 @@
 """Queries: no text file is parsed by another reader, and every row comes once, at every pass the same."""
 
+import csv
 import json
 import pickle
 import sqlite3
@@ -12,7 +13,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import dataset
+from pyarrow import csv as arrow_csv
+from pyarrow import dataset, parquet
+from pyarrow import json as arrow_json
+from tqdm import tqdm
 
 import dpstats as dps
 from dpstats.curator import Curator
@@ -26,6 +30,7 @@ X = dps.Schema(x=dps.bounded(0, 9))
 @pytest.fixture
 def written(tmp_path):
     (tmp_path / "d.csv").write_text("x\n1\n2\n")
+    pd.DataFrame({"x": [1, 2]}).to_stata(tmp_path / "d.dta")
     (tmp_path / "d.json").write_text("\n".join(json.dumps({"x": x}) for x in (1, 2)))
     polars.DataFrame({"x": [1, 2]}).write_parquet(tmp_path / "d.parquet")
     return tmp_path
@@ -37,6 +42,11 @@ def view(path):
     return made
 
 
+def pandas_pieces(path):
+    return pd.read_csv(path / "d.csv", chunksize=1)
+
+
+OPENS_JSON = hasattr(arrow_json, "open_json")  # since version 23 of Arrow
 PARSED = {
     "scan_csv": lambda path: polars.scan_csv(path / "d.csv"),
     "scan_csv, filtered and joined": lambda path: (
@@ -54,6 +64,22 @@ PARSED = {
     "read_sql of a wrapper": lambda path: dps.read_sql(
         f"SELECT * FROM '{path}/d.csv'", Wrapper(duckdb.connect())
     ),
+    "pandas in pieces": lambda path: pandas_pieces(path),
+    "pandas as it is asked": lambda path: pd.read_csv(path / "d.csv", iterator=True),
+    "pandas of a fixed width": lambda path: pd.read_fwf(path / "d.csv", chunksize=1),
+    "lines of JSON": lambda path: pd.read_json(path / "d.json", lines=True, chunksize=1),
+    "Stata": lambda path: pd.read_stata(path / "d.dta", chunksize=1),
+    "a query by pandas": lambda path: pd.read_sql("SELECT 1 AS x", sqlite3.connect(":memory:"), chunksize=1),
+    "a query by polars": lambda path: polars.read_database(
+        "SELECT 1 AS x", sqlite3.connect(":memory:"), iter_batches=True, batch_size=1
+    ),
+    "Arrow's CSV": lambda path: arrow_csv.open_csv(path / "d.csv"),
+    "batches of a lazy frame": lambda path: polars.scan_csv(path / "d.csv").collect_batches(),
+    "rows of texts": lambda path: csv.DictReader((path / "d.csv").open()),
+    "a generator over pieces": lambda path: (piece.dropna() for piece in pandas_pieces(path)),
+    "a bar of progress over them": lambda path: tqdm(pandas_pieces(path), disable=True),
+    "pieces in a list": lambda path: [pandas_pieces(path)],
+    **({"Arrow's JSON": lambda path: arrow_json.open_json(path / "d.json")} if OPENS_JSON else {}),
     "beside a file with types": lambda path: duckdb.sql(
         f"SELECT x FROM '{path}/d.parquet' UNION ALL SELECT x FROM '{path}/d.csv'"
     ),
@@ -122,6 +148,11 @@ TYPED = {
     "a table of Arrow": lambda path: duckdb.from_arrow(pa.table({"x": [1.0, 2.0]})),
     "numbers": lambda path: duckdb.sql("WITH t AS (SELECT unnest([1, 2]) AS x) SELECT * FROM t WHERE x > 0"),
     "a range": lambda path: duckdb.sql("SELECT r.x FROM range(1, 3) AS r(x), (VALUES (1)) AS v(y)"),
+    "a generator of frames": lambda path: (pd.DataFrame({"x": [x]}) for x in (1, 2)),
+    "a bar of progress over frames": lambda path: tqdm([{"x": [1]}, {"x": [2]}], disable=True),
+    "slices of polars": lambda path: polars.DataFrame({"x": [1, 2]}).iter_slices(1),
+    "batches of a file with types": lambda path: parquet.ParquetFile(path / "d.parquet").iter_batches(1),
+    "a reader of Arrow": lambda path: pa.table({"x": [1, 2]}).to_reader(),
     "joined": lambda path: stored(path).sql(f"SELECT x FROM t JOIN '{path}/d.parquet' USING (x) ORDER BY x"),
 }
 

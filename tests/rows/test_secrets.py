@@ -213,6 +213,7 @@ REFUSED: dict[str, Refused] = {
     "two columns of one name": lambda folder: opened(pd.concat([FRAME, FRAME[["x"]]], axis=1)),
     "dates for numbers": lambda folder: opened(DATED),
     "dates for numbers, of Arrow": lambda folder: opened(pa.table(DATED.reset_index(drop=True))),
+    "pieces that pandas parses": lambda folder: opened(pd.read_csv(io.StringIO(TEXT), chunksize=1)),
     "floats for units": lambda folder: opened(FRAME.assign(who=FRAME["x"])),
     "names of two levels": lambda folder: opened(pd.concat({WORD: FRAME}, axis=1)),
     "a variable in the index": lambda folder: opened(FRAME.set_index("g")),
