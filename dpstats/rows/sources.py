@@ -151,6 +151,10 @@ _ALIKE = 0.75  # of two names, in difflib's measure: one letter in four is anoth
 T = TypeVar("T")
 
 
+class _WrongType(DataError):
+    """The storage type of a column cannot hold what is declared."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What is asked of a table.
@@ -202,7 +206,7 @@ class Asked:
         for name in self.columns:
             wrong = mistake(name, types[name], self.schema[name] if name in self.names else None)
             if wrong:
-                raise DataError(wrong)
+                raise _WrongType(wrong)
 
 
 _RENAME = (
@@ -430,10 +434,15 @@ def batch_of(batch: pa.RecordBatch, asked: Asked) -> Batch:
     return {name: of_arrow(batch.column(name)) for name in asked.columns}
 
 
-def named(which: str, opened: Callable[[], T]) -> T:
-    """What is opened; or its DataError, with which of several tables that is, a number or a path."""
+def named(which: str, opened: Callable[[], T], bare: tuple[type[DataError], ...] = ()) -> T:
+    """What is opened; or its DataError, with which of several tables that is, a number or a path.
+
+    Of the kinds in `bare` it is not said which.
+    """
     try:
         return opened()
+    except bare:
+        raise
     except DataError as error:
         raise DataError(str(error) if which in str(error) else f"{which}: {error}") from None
 
@@ -441,7 +450,9 @@ def named(which: str, opened: Callable[[], T]) -> T:
 def of_frames(frames: Iterable[Any], asked: Asked, opened: Callable[[Any, Asked], Source]) -> Source:
     """Tables of any make, one after the other. Those that are held are checked now, others as they come."""
     tables: Iterable[Source] = (
-        named(f"table {n} of the data", partial(opened, frame, asked)) for n, frame in enumerate(frames, 1)
+        # a piece may have the types of its own cells, such as floats where an id is missing
+        named(f"table {n} of the data", partial(opened, frame, asked), (_WrongType,))
+        for n, frame in enumerate(frames, 1)
     )
     once, parts, files = not isinstance(frames, HELD), (), ()
     if not once:

@@ -348,6 +348,16 @@ def test_a_column_of_floats_is_no_column_of_ids(values, held):
         open_rows(data, SCHEMA.unit("serial", max_rows=1), ["x"])
 
 
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("made", [list, iter])
+def test_it_is_not_said_which_of_several_frames_has_floats_for_ids(place, made):
+    """A frame may have them because one of its ids is missing, as pieces of a query do in pandas."""
+    ids = [[1, None] if number == place else [2, 3] for number in range(2)]
+    frames = made([pd.DataFrame({"x": 0.5, "serial": each}) for each in ids])
+    with pytest.raises(DataError, match="^the column 'serial' names the unit of privacy and holds floats"):
+        open_rows(frames, SCHEMA.unit("serial", max_rows=1), ["x"]).n  # noqa: B018
+
+
 NO_CATEGORY = [pd.Categorical(cells) for cells in ([None, None], [np.nan] * 2, [pd.NaT] * 2)]
 
 
