@@ -146,6 +146,28 @@ def test_lines_that_are_no_messages_are_counted(tmp_path: Path) -> None:
     same(total(path, PLAN), malformed=len(HOSTILE_LINES) - 2)  # blank lines are none
 
 
+class Shouted(str):
+    """Says that it is whatever it is compared with."""
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Padded(bytes):
+    """Says that it is longer than it is, however it is asked."""
+
+    def __len__(self) -> int:
+        return 16
+
+    def __bytes__(self) -> bytes:
+        return self
+
+
 class Hostile:
     plan, id = HONEST[0].plan, b"0" * 16
 
@@ -166,8 +188,10 @@ def test_items_that_are_no_messages_are_counted() -> None:
         Message(HONEST[0].plan, b"short", HONEST[0].values),
         Message(HONEST[0].plan, b"0" * 16, HONEST[0].values[:-1]),
         Message(HONEST[0].plan, b"0" * 16, HONEST[0].values.astype(complex)),
+        Message(HONEST[0].plan, Padded(b"short"), HONEST[0].values),
     ]
-    same(total([*bad, *HONEST], PLAN), malformed=len(bad))
+    other = Message(Shouted("another plan"), b"0" * 16, HONEST[0].values)
+    same(total([*bad, other, *HONEST], PLAN), malformed=len(bad), wrong_plan=1)
 
 
 def test_a_rejected_message_does_not_use_up_an_id() -> None:
@@ -241,6 +265,45 @@ def test_files_that_hold_no_messages_are_refused(tmp_path: Path) -> None:
             total(tmp_path / name, PLAN)
     with pytest.raises(DataError):  # a page that cannot be read, or too few messages
         total(tmp_path / "cut.parquet", PLAN)
+
+
+FOREIGN: dict[str, Any] = {
+    "views": [pa.string_view(), pa.binary_view(), pa.binary_view()],
+    "a view of ids": [pa.string(), pa.binary_view(), pa.binary()],
+    "a view of numbers": [pa.string(), pa.binary(16), pa.binary_view()],
+    "bytes for a plan": [pa.binary(), pa.binary(), pa.binary()],
+    "nothing": [pa.null(), pa.null(), pa.null()],
+    "coded ids": [pa.string(), pa.dictionary(pa.int32(), pa.binary()), pa.binary()],
+    "lists": [pa.list_(pa.string()), pa.list_(pa.binary()), pa.list_(pa.binary())],
+}
+
+
+@pytest.mark.parametrize("twice", [(), ("plan",), ("id",), ("values",)])
+@pytest.mark.parametrize("types", FOREIGN)
+def test_a_file_of_other_types_is_counted_and_stops_no_collection(
+    types: str, twice: tuple[str, ...], tmp_path: Path
+) -> None:
+    one = [HONEST[0].plan, b"0" * 16, HONEST[0].values.tobytes()]
+    columns = []
+    for value, kind in zip(one, FOREIGN[types], strict=True):
+        if pa.types.is_binary(kind) and isinstance(value, str):
+            value = value.encode()
+        nested = [value] if pa.types.is_list(kind) else value
+        columns.append(pa.array([None if pa.types.is_null(kind) else nested], kind))
+    names = ["plan", "id", "values"]
+    columns += [columns[names.index(name)] for name in twice]
+    parquet.write_table(pa.Table.from_arrays(columns, names=[*names, *twice]), tmp_path / "m.parquet")
+    write_messages(HONEST, tmp_path / "good.parquet")
+    same(total([tmp_path / "m.parquet", tmp_path / "good.parquet"], PLAN), malformed=1)
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_plans_may_be_stored_in_several_ways(kind: Any, tmp_path: Path) -> None:
+    columns = [pa.array([message.plan for message in HONEST]).cast(kind)]
+    columns += [pa.array([message.id for message in HONEST], pa.binary(16))]
+    columns += [pa.array([message.values.tobytes() for message in HONEST], pa.large_binary())]
+    parquet.write_table(pa.Table.from_arrays(columns, names=["plan", "id", "values"]), tmp_path / "m.parquet")
+    same(total(tmp_path / "m.parquet", PLAN))
 
 
 def test_columns_of_other_types_are_malformed(tmp_path: Path) -> None:
