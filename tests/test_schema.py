@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -154,6 +155,7 @@ def test_each_mistake_in_a_declaration_is_named(declare, words):
         declare()
 
 
+ESC = "a\x1b[2K"
 HALF, HALVED = "a\ud800", ": its name, unit, codes or levels have a character that no file can hold"
 
 
@@ -187,6 +189,13 @@ HALF, HALVED = "a\ud800", ": its name, unit, codes or levels have a character th
         (lambda: Schema(f=flag(HALF, "n")), f"'f'{HALVED}"),
         (lambda: Schema(n=count(9, unit=HALF)), f"'n'{HALVED}"),
         (lambda: Schema(x=bounded(0, 1)).unit(HALF, max_rows=1), HALVED),
+        (lambda: Schema({ESC: flag()}), f"^{re.escape(repr(ESC))}{HALVED}"),
+        (lambda: Schema({"kind\n": {"kind": "flag"}}), HALVED),
+        (lambda: Schema(g=levels("a", ESC)), f"'g'{HALVED}"),
+        (lambda: Schema(f=flag("y", "n\r")), f"'f'{HALVED}"),
+        (lambda: Schema(x=bounded(0, 1, unit="\x9b2K")), f"'x'{HALVED}"),
+        (lambda: Schema(x=bounded(0, 1, unit="\u202eC")), f"'x'{HALVED}"),
+        (lambda: Schema(x=bounded(0, 1)).unit("who\u2028", max_rows=1), HALVED),
         (lambda: Schema.load("schema.yaml"), ".toml or .json"),
         (lambda: Schema.load("no/such/file.toml"), "cannot be opened"),
     ],

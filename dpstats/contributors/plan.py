@@ -268,7 +268,7 @@ class Plan(Stored):
     @always_shown
     def __repr__(self) -> str:
         lines = [
-            ("Plan", self.formula),
+            ("Plan", " ".join(self.formula.split())),
             ("Hash", self.hash),
             ("Method", self.method + (" as published" if self.compat else "")),
             ("Contributors", f"at least {self.contributors}"),

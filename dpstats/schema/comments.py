@@ -82,6 +82,11 @@ def key_of(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _json(name)
 
 
+# what moves the cursor of a terminal, ends a line or turns the order of what follows, and half a surrogate
+# pair, as of bytes that were read as another encoding
+UNSHOWN = re.compile("[\\0-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+
+
 def _json(value: Any) -> str:
-    """Numbers, truths, texts and lists: what JSON writes of these is TOML, but for DEL."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Numbers, truths, texts and lists: what JSON writes of these is TOML, but for DEL and its like."""
+    return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import tomllib
 from collections.abc import Callable, Iterator, KeysView, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -16,7 +17,7 @@ from dpstats._arguments import among, by_type, near, path_of, shown, truth, warn
 from dpstats._private import always_shown, forgetful
 from dpstats._stored import write_text
 from dpstats.errors import SchemaError
-from dpstats.schema.comments import rewritten, toml_text
+from dpstats.schema.comments import UNSHOWN, rewritten, toml_text
 from dpstats.schema.variables import KINDS, ROW, Levels, Norm, Unit, Variable, check_norms, narrowed
 
 UNFILLED = "?"  # what a template has in the place of everything that has to be known
@@ -522,13 +523,12 @@ def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None
     for name, table in tables.items():
         if (first := spelt.setdefault(normalize("NFKC", name), name)) != name:
             raise SchemaError(f"{ascii(first)} and {ascii(name)} are two spellings of one name; keep one")
-        try:
-            json.dumps([name, table], ensure_ascii=False).encode()
-        except UnicodeEncodeError:  # half a surrogate pair, as of bytes that were read as another encoding
+        parts = (value if isinstance(value, list) else [value] for value in table.values())
+        if UNSHOWN.search("".join(map(str, (name, *chain.from_iterable(parts))))):
             raise SchemaError(
-                f"{name!r}: its name, unit, codes or levels have a character that no file can hold; write "
-                "them, and read the data, in UTF-8"
-            ) from None
+                f"{name!r}: its name, unit, codes or levels have a character that no file can hold, or that "
+                "no line can show, such as a line break; write others, and read the data, in UTF-8"
+            )
     if unit.column is not None and unit.column in variables:
         raise SchemaError(
             f"{unit.column!r} is declared as {variables[unit.column].kind}, so it cannot name "

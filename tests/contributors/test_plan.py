@@ -31,6 +31,16 @@ def test_a_plan_prints_both_guarantees_and_the_size() -> None:
     assert "none claimed" in repr(plan(method="input", compat="paper"))
 
 
+def test_a_plan_of_a_file_prints_nothing_that_moves_the_cursor(tmp_path: Path) -> None:
+    lines = plan(formula=FORMULA.replace("~", "~\n \f")).to_dict()
+    assert repr(Plan.from_dict(lines)).splitlines()[0] == repr(plan()).splitlines()[0]
+    content = json.dumps(plan().to_dict()).replace(name := next(iter(SCHEMA)), f"{name}\\u001b[8m")
+    (tmp_path / "plan.json").write_text(content)
+    with pytest.raises(SpecificationError, match=r"\\x1b.* that no line can show") as refused:
+        Plan.load(tmp_path / "plan.json")
+    assert str(refused.value).isprintable()
+
+
 def changed(path: str, value: Any) -> dict[str, Any]:
     """A plan's file with one entry changed."""
     content: Any = json.loads(json.dumps(plan().to_dict()))
