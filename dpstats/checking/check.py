@@ -232,7 +232,9 @@ def check(  # noqa: PLR0913 - what a fit may be given; public
         }
         for name, variable in read.items()
     ]
-    return DataCheck(pd.DataFrame(records), int(seen.off.sum()), _notes(data, schema, seen, asked, entry))
+    frame = pd.DataFrame(records)
+    frame.attrs["banner"] = BANNER
+    return DataCheck(frame, int(seen.off.sum()), _notes(data, schema, seen, asked, entry))
 
 
 @dataclass(frozen=True)

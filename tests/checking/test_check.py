@@ -272,7 +272,7 @@ def test_what_is_shown_is_marked() -> None:
     found = dps.check(COLUMNS, SCHEMA)
     for text in (str(found), repr(found), found.as_markdown(), found._repr_html_()):
         assert BANNER in text
-    assert "6 of 8 rows" in str(found)
+    assert "6 of 8 rows" in str(found) and found.frame.attrs["banner"] == BANNER
 
 
 def test_a_generator_has_counts_without_reasons() -> None:
