@@ -31,6 +31,9 @@ else:
 MOST_SHOWN = 40  # characters of a text, or digits: no word that a person types as an option has more
 MOST_OF_EXPRESSION = 300  # characters of one that is repeated, or taken where it needs no ~
 _MOST_OF_PATH = 1000  # characters; no path that a person types has more
+# what moves the cursor of a terminal, ends a line or turns the order of what follows, and half a surrogate
+# pair, as of bytes that were read as another encoding
+UNSHOWN = re.compile("[\\0-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 _OURS = __name__.partition(".")[0]
 _MOST_OF_NAME = 255  # characters of a file's name that file systems take
 
@@ -102,6 +105,11 @@ def brief(text: str) -> str:
 def is_line(text: str) -> bool:
     """Whether a text is one that a person may have typed, not that of a file."""
     return len(text) <= MOST_OF_EXPRESSION and text.isprintable()
+
+
+def is_shown(text: str) -> bool:
+    """Whether a text of one line or several has no character that a terminal does not show as it is."""
+    return not UNSHOWN.search(re.sub(r"\r?\n|\t", "", text))
 
 
 def truth(name: str, value: object) -> bool:

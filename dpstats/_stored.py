@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 
-from dpstats._arguments import frozen, path_of, shown
+from dpstats._arguments import frozen, is_shown, path_of, shown
 from dpstats.errors import SpecificationError
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class Stored(ABC):
         check_format(described(content, cls._called).get("format"), cls._format, cls._called)
         try:
             made = cls._built(content)
-            same = made.to_dict() == dict(content)
+            same = made.to_dict() == dict(content) and _all_shown(content)
         except SpecificationError:
             raise
         except Exception:
@@ -288,6 +288,15 @@ def described(content: object, what: str) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise SpecificationError(f"{what} is made from a dict, as to_dict() gives it, not {shown(content)}")
     return content
+
+
+def _all_shown(value: Any) -> bool:
+    """Whether all texts in plain values can be printed as they are."""
+    if isinstance(value, Mapping):
+        return all(map(_all_shown, (*value, *value.values())))
+    if isinstance(value, list | tuple):
+        return all(map(_all_shown, value))
+    return not isinstance(value, str) or is_shown(value)
 
 
 def text(value: Any) -> str | None:

@@ -180,7 +180,7 @@ def test_text_and_dictionaries_round_trip():
         (lambda: approx(1, 1e-6).to_approx(1e-9), "ask for delta >= 1e-06"),
         (lambda: parse_budget("approx(1)"), "cannot read the budget"),
         (lambda: parse_budget("epsilon=1"), "cannot read the budget"),
-        (lambda: parse_budget("gdp(rho=1)"), "a gdp budget has mu"),
+        (lambda: parse_budget("gdp(rho=1)"), "a gdp budget has mu; got 'rho'"),
         (lambda: parse_budget("approx(epsilon=1, epsilon=2)"), "has epsilon and delta"),
         (lambda: from_dict({"kind": "free"}), "one of pure, zcdp, gdp, approx"),
     ],

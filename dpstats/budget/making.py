@@ -171,7 +171,7 @@ def from_dict(record: Mapping[str, float | str]) -> Budget:
         raise BudgetError(f"the kind of a budget is one of {', '.join(KINDS)}; got {shown(kind)}")
     names = _fields(kind)
     if set(record) != {"kind", *names}:
-        given = ", ".join(sorted(set(record) - {"kind"}))
+        given = ", ".join(map(shown, sorted(set(record) - {"kind"})))
         raise BudgetError(f"a {kind} budget has {' and '.join(names)}; got {given}")
     return KINDS[kind](**{name: record[name] for name in names})
 

@@ -18,7 +18,7 @@ import numpy as np
 import patsy
 from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
 
-from dpstats._arguments import MOST_OF_EXPRESSION, brief, frozen, near, shown
+from dpstats._arguments import MOST_OF_EXPRESSION, brief, frozen, is_shown, near, shown
 from dpstats.errors import FormulaError, SpecificationError
 from dpstats.formula.factors import CategoricalFactor, Factor
 from dpstats.formula.spelling import spelt
@@ -72,6 +72,8 @@ def parse_formula(formula: str) -> tuple[Terms, Terms]:
         If the text is not a formula.
     """
     try:
+        if not is_shown(formula):
+            raise patsy.PatsyError("tokenizing")
         desc = patsy.ModelDesc.from_formula(formula)
         left, right = (
             tuple(tuple(factor.code for factor in term.factors) for term in terms)

@@ -91,7 +91,7 @@ def refusal(kind: str) -> DataError:
 
 
 # what has files and queries parsed as it is iterated over; pandas gives each piece the types of its own cells
-_READERS = re.compile(r"pandas\.(io\.sql|.*Reader)|pyarrow\._(csv|json)\.|polars\.(io\.|.*Batches)|csv\.Dict")
+_READERS = re.compile(r"pandas\.(io\.sql|.*Reader)|pyarrow\._(csv|json)\.|polars\.(io\.|.*Batch)|csv\.Dict")
 
 _is_bar = made_by("tqdm", "tqdm.std")
 

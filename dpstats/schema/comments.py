@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dpstats._arguments import UNSHOWN
+
 Tables = Mapping[str, Mapping[str, Any]]
 
 _KEY = r'("(?:[^"\\]|\\.)*"|[A-Za-z0-9_-]+)'
@@ -80,11 +82,6 @@ def _lines(name: str, table: Mapping[str, Any], inline: bool = False) -> list[st
 def key_of(name: str) -> str:
     """A name as a key of TOML."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _json(name)
-
-
-# what moves the cursor of a terminal, ends a line or turns the order of what follows, and half a surrogate
-# pair, as of bytes that were read as another encoding
-UNSHOWN = re.compile("[\\0-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 
 def _json(value: Any) -> str:

@@ -13,11 +13,11 @@ from unicodedata import normalize
 
 from tabulate import tabulate
 
-from dpstats._arguments import among, by_type, near, path_of, shown, truth, warn, word
+from dpstats._arguments import UNSHOWN, among, by_type, near, path_of, shown, truth, warn, word
 from dpstats._private import always_shown, forgetful
 from dpstats._stored import write_text
 from dpstats.errors import SchemaError
-from dpstats.schema.comments import UNSHOWN, rewritten, toml_text
+from dpstats.schema.comments import rewritten, toml_text
 from dpstats.schema.variables import KINDS, ROW, Levels, Norm, Unit, Variable, check_norms, narrowed
 
 UNFILLED = "?"  # what a template has in the place of everything that has to be known

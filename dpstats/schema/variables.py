@@ -397,7 +397,7 @@ class Norm:
                 f"{shown(self.columns)}"
             )
         if len(set(self.columns)) < len(self.columns):
-            raise SchemaError(f"a norm names a variable twice: {', '.join(self.columns)}")
+            raise SchemaError(f"a norm names a variable twice: {', '.join(map(repr, self.columns))}")
         radius = _number(self.radius, "the radius of a norm")
         if not 1e-100 < radius < 1e100:
             raise SchemaError(f"the radius of a norm must be positive, not {radius:g}")
@@ -439,7 +439,7 @@ def check_norms(norms: Sequence[Norm], variables: Mapping[str, Variable]) -> Non
     for norm in norms:
         for name in norm.columns:
             if name not in variables:
-                raise SchemaError(f"the {norm} needs {name!r} to be declared; declare it as bounded()")
+                raise SchemaError(f"a norm needs {name!r} to be declared; declare it as bounded()")
             variable = variables[name]
             if not isinstance(variable, Bounded | Count):
                 raise SchemaError(f"{name!r} is declared as {variable.kind}; a norm is of numbers")

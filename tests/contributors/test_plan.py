@@ -32,7 +32,7 @@ def test_a_plan_prints_both_guarantees_and_the_size() -> None:
 
 
 def test_a_plan_of_a_file_prints_nothing_that_moves_the_cursor(tmp_path: Path) -> None:
-    lines = plan(formula=FORMULA.replace("~", "~\n \f")).to_dict()
+    lines = plan(formula=FORMULA.replace("~", "~\n ")).to_dict()
     assert repr(Plan.from_dict(lines)).splitlines()[0] == repr(plan()).splitlines()[0]
     content = json.dumps(plan().to_dict()).replace(name := next(iter(SCHEMA)), f"{name}\\u001b[8m")
     (tmp_path / "plan.json").write_text(content)

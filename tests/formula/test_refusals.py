@@ -51,6 +51,8 @@ from tests.formula.strategies import SCHEMA
         ("xx", "did you mean 'x'"),
         ("Q('no such')", "'no such' has no public bounds"),
         ("eval('x')", "unknown function"),
+        ("x\r+ z", "a sign that formulas have not"),
+        ("x\u2028", "a sign that formulas have not"),
         ("x %in% g", "x:z for a product, as x %in% z is one"),
         ("np.linalg.norm(x)", "is not allowed"),
         ("Geschl.", r"as a name it is written Q\('Geschl.'\)"),

@@ -466,6 +466,10 @@ def test_a_curve_is_saved_and_holds_nothing_else(tmp_path: Path) -> None:
     for edited in ({"nobs": -1}, {"times": saved["times"][::-1]}, nested, {"sds": negative}):
         with pytest.raises(SpecificationError, match="nobs must be|times must increase"):
             CurveFit.from_dict(saved | edited)
+    for text in ("a\x1b[2K", "a\r", "\x9b2K", "\u202ea"):
+        with pytest.raises(SpecificationError, match="incomplete|edited") as refused:
+            CurveFit.from_dict(saved | {"groups": [text, *saved["groups"][1:]]})
+        assert str(refused.value).isprintable()
     for some in ([[]], [], saved["times"][1::-1], [0.5 * saved["times"][0]]):
         with pytest.raises(SpecificationError, match="named must be some of the times, in their order"):
             CurveFit.from_dict(saved | {"named": some})
