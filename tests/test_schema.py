@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import re
 
 import numpy as np
 import pandas as pd
@@ -189,7 +188,7 @@ HALF, HALVED = "a\ud800", ": its name, unit, codes or levels have a character th
         (lambda: Schema(f=flag(HALF, "n")), f"'f'{HALVED}"),
         (lambda: Schema(n=count(9, unit=HALF)), f"'n'{HALVED}"),
         (lambda: Schema(x=bounded(0, 1)).unit(HALF, max_rows=1), HALVED),
-        (lambda: Schema({ESC: flag()}), f"^{re.escape(repr(ESC))}{HALVED}"),
+        (lambda: Schema({ESC: flag()}), f"^a text of 5 characters{HALVED}"),
         (lambda: Schema({"kind\n": {"kind": "flag"}}), HALVED),
         (lambda: Schema(g=levels("a", ESC)), f"'g'{HALVED}"),
         (lambda: Schema(f=flag("y", "n\r")), f"'f'{HALVED}"),

@@ -526,8 +526,8 @@ def _check_unit_and_texts(unit: Unit, variables: Mapping[str, Variable]) -> None
         parts = (value if isinstance(value, list) else [value] for value in table.values())
         if UNSHOWN.search("".join(map(str, (name, *chain.from_iterable(parts))))):
             raise SchemaError(
-                f"{name!r}: its name, unit, codes or levels have a character that no file can hold, or that "
-                "no line can show, such as a line break; write others, and read the data, in UTF-8"
+                f"{shown(name)}: its name, unit, codes or levels have a character that no file can hold, or "
+                "that no line can show, such as a line break; write others, and read the data, in UTF-8"
             )
     if unit.column is not None and unit.column in variables:
         raise SchemaError(

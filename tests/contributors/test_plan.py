@@ -36,7 +36,7 @@ def test_a_plan_of_a_file_prints_nothing_that_moves_the_cursor(tmp_path: Path) -
     assert repr(Plan.from_dict(lines)).splitlines()[0] == repr(plan()).splitlines()[0]
     content = json.dumps(plan().to_dict()).replace(name := next(iter(SCHEMA)), f"{name}\\u001b[8m")
     (tmp_path / "plan.json").write_text(content)
-    with pytest.raises(SpecificationError, match=r"\\x1b.* that no line can show") as refused:
+    with pytest.raises(SpecificationError, match="that no line can show") as refused:
         Plan.load(tmp_path / "plan.json")
     assert str(refused.value).isprintable()
 
