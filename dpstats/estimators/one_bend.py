@@ -85,7 +85,7 @@ class MeanScore:
         return rooted(off, (first + last) / 2, first, last, ROUNDING * enough) + moved
 
     def __call__(self, off: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        return _between(self.values, *_places(off, ends))
+        return _between(self.values.ravel(), *_places(off, ends))
 
     @cached_property
     def _failing(self) -> tuple[np.ndarray, np.ndarray]:
@@ -94,10 +94,11 @@ class MeanScore:
         return share, np.gradient(share, _GRID)
 
     @cached_property
-    def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the score, not quite 0 where it is flat: in the offset, and as a line moves ends, too."""
+    def _tables(self) -> list[np.ndarray]:
+        """Of the score, and its slope, not quite 0: in the offset, and as a line moves ends, too."""
         by_off, by_end = np.gradient(self.values, _GRID)
-        return np.maximum(by_off, 1e-6), np.maximum(by_off - self.up * by_end, 1e-6)
+        slopes = np.maximum([by_off, by_off - self.up * by_end], 1e-6)
+        return [np.array([self.values.ravel(), slope.ravel()]) for slope in slopes]
 
     def line(
         self,
@@ -112,13 +113,13 @@ class MeanScore:
         Points (p, c) of c columns, or (p,) of one; each column has a slope.
         Rows are watched to these ends on the line that is found or, if it `moves`, on the line of 0.
         """
-        rows, slopes = np.column_stack([np.ones(len(at)), at]), self._slopes[moves]
+        rows, tables = np.column_stack([np.ones(len(at)), at]), self._tables[moves]
         products = np.einsum("ia,ib->iab", rows, rows)
 
         def about(line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             along = line @ rows.T
             where = _places(effects - along, ends + moves * self.up * along)
-            score, slope = (shares * _between(table, *where) for table in (self.values, slopes))
+            score, slope = shares * _between(tables, *where)
             return score @ rows, np.tensordot(slope, products, axes=1) + least
 
         least = 1e-9 * np.eye(rows.shape[1])
@@ -160,10 +161,10 @@ def _cells(at: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _between(
-    table: np.ndarray, corners: tuple[np.ndarray, ...], high: np.ndarray, late: np.ndarray
+    tables: np.ndarray, corners: tuple[np.ndarray, ...], high: np.ndarray, late: np.ndarray
 ) -> np.ndarray:
-    """Values of a table at places, and beyond its edges those at the edges."""
-    a, b, c, d = (table.ravel().take(corner) for corner in corners)
+    """Values of tables, each a line, at places, and beyond their edges those at the edges."""
+    a, b, c, d = (tables.take(corner, axis=-1) for corner in corners)
     return np.asarray((1 - high) * ((1 - late) * a + late * b) + high * ((1 - late) * c + late * d))
 
 

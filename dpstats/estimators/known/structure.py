@@ -146,7 +146,8 @@ class Left:
         beside = np.linalg.inv(way)[structure.bound]
         axes, turn = np.linalg.qr(beside.T)
         obeys = self._sums.sign > 0
-        self._axes, self._inside = (axes, np.linalg.inv(turn) @ axes.T) if obeys else (axes[:, :0], beside)
+        self._axes = axes if obeys else axes[:, :0]
+        self._inside = np.asarray(np.linalg.inv(turn) @ axes.T if obeys else beside)
         metric = self._inside @ self._inside.T
         self._into = _onto(self._sums.number, self._sums.weights, int(self._sums.number.max()) + 1)
         normal = _paired(self._into, metric, self._sums.rows, metric, self._sums.columns)
