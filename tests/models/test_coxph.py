@@ -18,7 +18,7 @@ from dpstats.estimators.hazards.estimate import HazardEstimate, _bursts, _in_cel
 from dpstats.estimators.hazards.grid import Grid, _faster
 from dpstats.estimators.hazards.information import Known
 from dpstats.estimators.hazards.level_steps import bent, hardly_failing, read_levels
-from dpstats.estimators.newton.information import usable
+from dpstats.estimators.newton.information import floored
 from dpstats.estimators.row_scale import RowScale
 from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.roots import chi_square
@@ -923,7 +923,7 @@ def test_a_column_whose_spread_the_first_stage_did_not_tell_is_told_by_releases_
     known = Known(np.eye(12), np.append(np.full(11, 0.05), 3.0))
     told = np.append(np.full(11, 0.5), 0.001)
     known.add([np.array([0.5]), np.zeros((1, 12)), np.diag(told)], 0.03, np.eye(12))
-    found = usable(known.drawn, np.eye(12))
+    found = floored(known.drawn, np.eye(12))
     np.testing.assert_allclose(np.sort(found.values), np.sort(told), atol=0.01)
     assert found.seen.min() == 0 and np.sum(found.seen == 1) == 11  # of .11, it was seen before
 
@@ -1011,7 +1011,6 @@ def checked(
     """
     d = len(matrix) - 2
     told = checks.Change(0.5, 0.25, 0.16, np.array([0.1, -0.2, 0.3]), np.zeros(2))
-    monkeypatch.setattr(checks, "to_user", lambda scale, j: np.eye(2 + d))
     monkeypatch.setattr(checks, "watched", lambda *parts: {})
     monkeypatch.setattr(checks.Failing, "before", lambda *parts: None)
     monkeypatch.setattr(checks.Change, "of", lambda *parts: told)
@@ -1021,7 +1020,7 @@ def checked(
     baseline = SimpleNamespace(log_hazards=np.zeros(2), cov_privacy=privacy)
     found = HazardEstimate(np.eye(d)[0], np.eye(d), np.eye(d), (), {}, baseline=baseline, events=None)
     curator = SimpleNamespace(release=lambda *args, **public: released)
-    parts = (SimpleNamespace(scale=np.ones(d)), grid, SimpleNamespace(radius=2.0, c=1.0))
+    parts = (SimpleNamespace(center=np.zeros(d), scale=np.ones(d)), grid, SimpleNamespace(radius=2.0, c=1.0))
     seen, law = (SimpleNamespace(matrix=matrix), np.eye(2 + d)), (np.zeros(1), np.ones(1))
     return checks.checked(curator, 1.0, seen, parts, law, found, 0 * privacy), found
 
