@@ -73,6 +73,8 @@ class ReleasedLine:
         sd of a response, in whose units the linear predictor is.
     skewed : tuple of int
         Columns whose long rows lie on one side, so that a square moves their slopes.
+    levels : tuple of int
+        Columns of two values, along which nothing bends.
     """
 
     center: np.ndarray
@@ -87,6 +89,17 @@ class ReleasedLine:
     squares: np.ndarray
     unit: float = 1.0
     skewed: tuple[int, ...] = ()
+    levels: tuple[int, ...] = ()
+
+    @property
+    def held(self) -> float:
+        """Share of a centred square that intercept and slope make, in the mean square, at most.
+
+        Of predictors of numbers, up to log-normal ones with an sd of the log of 1.2, half of it; and all of
+        one that takes two values.
+        """
+        each = self.slopes**2 * self.squares
+        return (1 + float(each[list(self.levels)].sum()) / max(float(each.sum()), 1e-300)) / 2
 
     @property
     def leans(self) -> bool:
@@ -210,7 +223,7 @@ def judged(release: Release, line: ReleasedLine, limit: float, curve: Square, sh
         variance_along(line.cov_privacy, a) / max(variance_along(sampling, a), 1e-300)
         for a in (first, line.along)
     ]
-    noisy = max(both) if curve.centred else sum(both)
+    noisy = line.held * max(both) if curve.centred else sum(both)
     sd = math.sqrt(square * (1 + noisy) + noise**2)
     scale = share * line.phi / (curve.left * square)
     errors = (

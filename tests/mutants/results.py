@@ -890,6 +890,31 @@ MUTANTS = (
         ("curator/statistics/glm.py", "if self._bounded.family.stalls:", "if False:"),
     ),
     planted(
+        "a product that a formula leaves out is thought to move the line along the predictor alone (glm)",
+        "estimators/test_bends_of_products.py::test_a_product_moves_each_number_as_far_as_the_other_acts",
+        ("estimators/newton/check.py", "+= (each.sum()", "+= 0 * (each.sum()"),
+    ),
+    planted(
+        "a level is thought to rise as if slopes went all of the way to 0 (glm)",
+        "estimators/test_bends_of_products.py::test_a_level_rises_by_what_it_does_where_slopes_are_half_as_steep",
+        ("estimators/newton/far.py", "ends[1:] ** 2) / 8", "ends[1:] ** 2) / 4"),
+    ),
+    planted(
+        "the move of an estimate to the middle of what is open is thought to be no error (glm)",
+        "estimators/test_bends_of_products.py::test_a_level_rises_by_what_it_does_where_slopes_are_half_as_steep",
+        ("estimators/newton/far.py", "(forth * (moved / Z95) ** 2)", "(0 * forth)"),
+    ),
+    planted(
+        "half of a square is thought to be along the line where it takes two values (glm)",
+        "estimators/test_bends_of_products.py::test_half_of_a_centred_square_is_a_line_but_of_two_values_all",
+        ("estimators/bends.py", "1e-300)) / 2", "1e-300)) / 1"),
+    ),
+    planted(
+        "errors of the line are thought to move sums against a centred square in full (glm)",
+        "estimators/test_bends_of_products.py::test_an_error_of_the_line_hides_less_of_a_bend_along_numbers",
+        ("estimators/bends.py", "line.held * max(both)", "max(both)"),
+    ),
+    planted(
         "long rows of a skewed column are heard no better than others (glm)",
         "models/test_bends.py::test_long_rows_of_a_skewed_column_are_heard_for_what_others_save[30-poisson]",
         ("estimators/newton/iterate.py", "plan = hearing_more(plan, problem.family.two_valued)", "pass"),

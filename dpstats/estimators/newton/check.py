@@ -143,9 +143,24 @@ def checked(cost: float, problem: Problem, located: Located, read: Read, found: 
     square = WIDE if problem.family.two_valued else NEAR
     release, found = yield "predictor_bend", cost, bend_public(line, score, square)
     cov, cov_privacy = standardised(back, found.cov, found.cov_privacy)
-    line = replace(line, cov=cov, cov_privacy=cov_privacy)
+    line = replace(line, cov=cov, cov_privacy=cov_privacy, levels=tuple(problem.levels))
     bend = judged(release, line, score.limit, square, min(share, 1.0))
-    return found.doubted(bend.square * forth @ line.moved @ forth.T, *(BENDS,) * bend.told)
+    return found.doubted(bend.square * forth @ _moved(line, problem) @ forth.T, *(BENDS,) * bend.told)
+
+
+def _moved(line: ReleasedLine, problem: Problem) -> np.ndarray:
+    """What a bend moves a line by in all: that of counts and amounts as a product of numbers may, too.
+
+    A product of two that the formula leaves out moves each as far as an effect of the other would; any two
+    are as likely.
+    """
+    moved, numbers = line.moved, 1 + np.flatnonzero(~problem.usual)
+    if not problem.family.two_valued and len(numbers) > 1:
+        variances = np.diag(line.moments)[numbers] / line.moments[0, 0]
+        each = line.slopes[numbers] ** 2 * variances / max(line.spread, 1e-9) ** 2
+        pairs = math.comb(len(numbers), 2)
+        moved[numbers, numbers] += (each.sum() - each) / variances / pairs
+    return moved
 
 
 def released_line(located: Located, read: Read, found: Estimate) -> ReleasedLine:

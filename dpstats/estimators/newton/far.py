@@ -193,11 +193,13 @@ def _by_chance(
 def _between(found: E, problem: Problem, located: Located, ends: np.ndarray, forth: np.ndarray) -> E:
     """A fit half of the way to where effects end that long rows draw to 0, as far as they surely do.
 
-    How far they end is not known, and the middle of what is left open is nearest to all of it.
+    How far they end is not known, and the middle of what is left open is nearest to all of it. The level
+    moves by what it does where slopes are there. Both moves count as error, beside that of the line.
     """
     line = np.linalg.solve(forth, found.params)
     moved = -np.sign(line) * ends / 2
-    moved[: int(problem.intercept)] = float(located.squares[1:] @ ends[1:] ** 2) / 4
+    moved[: int(problem.intercept)] = float(located.squares[1:] @ ends[1:] ** 2) / 8
+    found = found.doubted((forth * (moved / Z95) ** 2) @ forth.T)
     return replace(found, params=found.params + forth @ moved)
 
 
