@@ -735,6 +735,18 @@ MUTANTS = (
         ("estimators/newton/hidden.py", "larger = (large &", "larger = 0 * (large &"),
     ),
     planted(
+        "what may be chance on both sides of a number widens no slope (logit)",
+        "estimators/test_both_sides.py::"
+        "test_rows_with_a_covariate_that_says_nothing_leave_no_confident_slope[3]",
+        ("estimators/newton/both_sides.py", "else _EVENS", "else 1e-9"),
+    ),
+    planted(
+        "rows far out are looked for where bounds leave no room (logit)",
+        "estimators/test_both_sides.py::"
+        "test_a_step_that_may_be_chance_is_heard_of_a_column_with_far_rows_alone",
+        ("estimators/newton/both_sides.py", "min(ends) < _ROOM * root", "min(ends) < 0"),
+    ),
+    planted(
         "a slope at a level in whose rows its number is alike has a usual size (generalised linear)",
         "estimators/test_hidden.py::"
         "test_a_slope_at_a_site_whose_rows_are_alike_is_lost_and_not_one_of_usual_size[binomial-d]",

@@ -10,6 +10,7 @@ from dpstats._codes import BENDS
 from dpstats.curator import Release
 from dpstats.estimators.bends import WORTH, by_chance, standardised
 from dpstats.estimators.engine.finish import E, Estimate, without_lost
+from dpstats.estimators.newton.both_sides import on_both_sides
 from dpstats.estimators.newton.check import BY_OCTAVES, Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -72,11 +73,10 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     release, found = yield "far_scores", cost, public
     parts, sds, own, share = _steps(release, read, found, back, reach * score.limit)
     errors, line = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth)), back @ found.params
-    sizes, effects = np.abs(parts), np.abs(line)
+    # two values are on a line, and a spline follows bends
+    sizes, effects = np.abs(parts), np.abs(line) * ~np.append([False] * problem.intercept, problem.usual)
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
-    # two values are on a line, and a spline follows bends
-    effects[int(problem.intercept) :][problem.usual] = 0.0
     whole, toward = np.full(problem.k, _WHOLE), np.maximum(-np.sign(line) * parts, 0.0)
     unheard = _unheard(problem, located, line, read, release.n * located.usable)
     skewed = np.isin(np.arange(problem.k), located.skewed) & problem.family.two_valued
@@ -85,14 +85,15 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     alone = skewed & (toward > 0)
     sure, usual = _by_chance(release.law, share, (sds, own), alone)
     told = (sizes > sure) & (whole * sizes > WORTH * errors)
-    by = whole * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
+    both = on_both_sides(problem, located, read, line, (parts[0], sds[0]), (sizes > sure)[0], reach)
     levels = alone & (not problem.family.unlimited)
     nearer = np.where(levels, _nearer_to_0(parts, sds, effects), 0.0)
-    by = np.where(levels, _NOT_SURE * np.abs(nearer), by)
-    found = replace(found, params=found.params + forth @ nearer.sum(axis=0))
+    more = whole * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
+    by = np.where(levels, _NOT_SURE * np.abs(nearer), np.where(both.columns, 0.0, more))
+    found = replace(found, params=found.params + forth @ (nearer.sum(axis=0) + both.shift))
     # an effect that levels off loses no more than itself
     by = np.sign(parts) * np.where(sizes > sure, by, np.minimum(by, effects)) @ forth.T
-    found = found.doubted(by.T @ by, *(BENDS,) * bool(told.any()))
+    found = found.doubted(by.T @ by + forth @ both.cov @ forth.T, *(BENDS,) * bool(told.any()))
     if problem.family.two_valued:
         asked = alone & problem.family.unlimited | unheard
         further = np.where(unheard, _FURTHER_UNHEARD, _FURTHER) * own
