@@ -21,7 +21,7 @@ from dpstats.contributors.law import MessagePart, honest_count, input_law, local
 from dpstats.errors import BudgetError, FormulaError, SpecificationError
 from dpstats.formula import Design, NumericResponse, build_design, told_apart
 from dpstats.formula.ball import UnitBall
-from dpstats.schema import Schema
+from dpstats.schema import Schema, as_schema
 
 
 def asked_parts(plan: "Plan") -> tuple[MessagePart, ...]:
@@ -358,7 +358,7 @@ def plan_contributions(  # noqa: PLR0913 - what a plan is made of; public
     """
     plan = Plan(
         formula=formula,
-        schema=schema,
+        schema=as_schema(schema),
         budget=budget,
         contributors=contributors,
         honest=number("honest", honest),

@@ -31,6 +31,12 @@ def test_a_plan_prints_both_guarantees_and_the_size() -> None:
     assert "none claimed" in repr(plan(method="input", compat="paper"))
 
 
+def test_a_dict_of_declarations_will_do_for_a_schema() -> None:
+    """As for a model: it was an error of Python."""
+    given: Any = dict(SCHEMA)
+    assert dps.plan_contributions(FORMULA, given, BUDGET, contributors=1000).hash == plan().hash
+
+
 def test_a_plan_of_a_file_prints_nothing_that_moves_the_cursor(tmp_path: Path) -> None:
     lines = plan(formula=FORMULA.replace("~", "~\n ")).to_dict()
     assert repr(Plan.from_dict(lines)).splitlines()[0] == repr(plan()).splitlines()[0]
