@@ -158,6 +158,18 @@ def test_schema_check_prints_the_schema_and_compares_names(
     assert "Not declared, so not usable in a formula: temperature" in printed
 
 
+def test_names_of_a_table_are_printed_as_a_schema_would_write_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.read_csv("drives.csv").assign(**{"a\x1b[2K": 0, "b\x9b": 0, "c d": 0})
+    table.to_parquet("odd.parquet")
+    assert main(["schema", "check", "drives.toml", "odd.parquet"]) == 0
+    printed = capsys.readouterr().out
+    assert r'"a\u001b[2K", "b\u009b", "c d"' in printed and printed.replace("\n", "").isprintable()
+    assert main(["schema", "new", "odd.parquet"]) == 0
+    assert capsys.readouterr().out.replace("\n", "").isprintable()
+
+
 def test_a_unit_of_privacy_is_declared_in_the_file_of_the_schema(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ from dpstats.contributors import Plan
 from dpstats.errors import SpecificationError
 from dpstats.rows import CsvFile, SqlQuery, column_names, open_rows
 from dpstats.schema import Schema
+from dpstats.schema.comments import key_of
 
 
 def new(options: argparse.Namespace) -> None:
@@ -43,7 +44,7 @@ def check(options: argparse.Namespace) -> None:
                 "Here decimal=',' of dps.read_csv is --decimal ',', and so are its other arguments options."
             )
     if unused:
-        print(f"Not declared, so not usable in a formula: {', '.join(unused)}")
+        print(f"Not declared, so not usable in a formula: {', '.join(map(key_of, unused))}")
 
 
 def undeclared(table: SqlQuery | CsvFile | Path | list[CsvFile | Path], schema: Schema) -> list[str]:
