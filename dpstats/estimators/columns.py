@@ -187,6 +187,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         once=bool(zoomed.once[-1]),
         levels=box.levels,
         alike=box.alike,
+        times_levels=box.times_levels,
         within=box.within,
         splines=box.splines,
         told=(

@@ -44,6 +44,9 @@ class Box:
         Rows of the levels of categories, nan in all other columns.
     alike : array of int, shape (k, k)
         Which products of two columns, that of an intercept among them, are the same; empty if not known.
+    times_levels : tuple of array of int, shape (m, 1 + c)
+        Of each category of c columns, those that have products with each, an intercept among them, and these
+        products, about middles or not.
     within : array of int, shape (d,)
         Of each covariate that of a level without which it is 0, itself if it is one; else -1.
     splines : array of bool, shape (d,)
@@ -59,6 +62,7 @@ class Box:
     norms: tuple[tuple[tuple[int, ...], float], ...] = ()
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    times_levels: tuple[np.ndarray, ...] = ()
     within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     splines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
@@ -127,6 +131,8 @@ class RowScale:
         Whether surely most of it lies in a small part of its bounds, and no cell tells how it spreads there.
     levels, alike, within, splines : array, shape (L, d), (k, k), (d,) and (d,)
         Of the box.
+    times_levels : tuple of array
+        Of the box.
     told : (float, float)
         Share of the square of y_scale that the response surely has, and how far from its middle that was
         seen, on this scale; 0 where no moments tell.
@@ -165,6 +171,7 @@ class RowScale:
     once: bool = False
     levels: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     alike: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=int))
+    times_levels: tuple[np.ndarray, ...] = ()
     within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     splines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     told: tuple[float, float] = (0.0, math.inf)

@@ -255,6 +255,22 @@ class Columns:
         homes = {level: j for j, level in enumerate(levels) if level and len(level) == len(self._ones[j])}
         return frozen([homes.get(level, -1) for level in levels], int)
 
+    @cached_property
+    def times_levels(self) -> tuple[np.ndarray, ...]:
+        """Of each category of k columns, k > 1, those that have products with each, and these; (m, 1 + k).
+
+        The intercept's are the columns of the category themselves.
+        """
+        named = [frozenset((atom.factor, atom.index) for atom in product) for product in self._columns]
+        places, found = {names: j for j, names in enumerate(named)}, []
+        for first, table in self.categories:
+            levels = named[first : first + table.shape[1]]
+            some = [j for j, names in enumerate(named) if names | levels[0] in places]  # else none has all
+            products = ([places.get(named[j] | level, -1) for level in levels] for j in some)
+            rows = [[j, *more] for j, more in zip(some, products, strict=True) if min(more) >= 0]
+            found += [frozen(rows, int)] * (len(levels) > 1)
+        return tuple(found)
+
     def crossed(self) -> tuple[np.ndarray, ...]:
         """Of each number that has products with levels or flags: its column first, then all that it moves in.
 

@@ -1,5 +1,6 @@
 """Private linear and ridge regression."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -296,7 +297,8 @@ class LinearModel(Plannable):
     def _gram(self, curator: Curator, design: Design, plan: Plan) -> tuple[dict[str, Any], frozenset[str]]:
         """What the record says of the estimate, and what was not asked for it."""
         most = None if design.weights is None else design.max_weight
-        result = fit_gram(curator, _box(design), design.has_intercept, plan, self._public, most)
+        box = replace(_box(design), times_levels=self.design.times_levels)
+        result = fit_gram(curator, box, design.has_intercept, plan, self._public, most)
         return (
             of_moments(design, result.moments.of_columns(design.way), self.alpha, result.problems)
             | _rounded(result.settings),

@@ -218,10 +218,10 @@ class NoisyMoments:
             guess, wide, along = self._unseen(delta, np.maximum(values, size), values, vectors)
             found = delta, told.gram, inverse, inverse, guess, np.maximum(rel, along), vectors, fitted
             return NormalEquations(*found, wider=wide)
-        after = posterior(told, self.earlier.prior, self.earlier.known)
+        after = posterior(told, self.earlier.prior, self.earlier.known, self.earlier.errors)
         own, axes = np.linalg.eigh(told.gram)
         inverse, delta = (axes / np.maximum(own, size)) @ axes.T, after.gain @ told.cross
-        gram, gain, left, before, unseen = after
+        gram, gain, left, before, *_, unseen = after
         of_seen = left
         if unseen is not None:
             of_seen, rel, vectors = left - unseen.left, unseen.rel, unseen.vectors
@@ -338,6 +338,7 @@ _ARRAYS = dict(  # axes
     constant=1,
     meat=2,
     prior=2,
+    errors=2,
     first=2,
     shape=2,
     cancelled=2,

@@ -89,6 +89,8 @@ class Earlier(Arrays):
     ----------
     prior : array, shape (d, d), optional
         Covariance of delta before this release, up to a factor, see :mod:`dpstats.moments.posterior`.
+    errors : array, shape (d, d), optional
+        Of the prior, what noise made of earlier steps, whose size is known: no factor changes it.
     first : array, shape (d, d), optional
         That before any release, where `gram` comes from one of the first.
     expected : array, shape (d, d), optional
@@ -109,6 +111,7 @@ class Earlier(Arrays):
     numbers: int | None = None
     shape: np.ndarray | None = None
     cancelled: np.ndarray | None = None
+    errors: np.ndarray | None = None
 
     @property
     def known(self) -> Expected:

@@ -24,7 +24,6 @@ _USUAL = -np.log(1 / np.sqrt(_FACTORS) + np.sqrt(_FACTORS))
 # that of a rare level. Without it 4 % of 200 fits with rare levels were two half-lengths off without a word,
 # and 1 % of 100 are; at twice the chances of the larger factors none of 200, with longer intervals.
 _OWN, _OFTEN = np.array([1.0, 16.0, 256.0]), np.array([0.95, 0.04, 0.01])
-_BOTH = _FACTORS[:, None, None] * _OWN
 # `rel` of an eigenvalue that noise along its eigenvector may have made is what is too much where it begins to
 _MADE = HOPELESS * BELIEVED
 
@@ -34,13 +33,17 @@ class Posterior(NamedTuple):
 
     `gram` is G without its noise as far as that can be told; `left` is the covariance of what of delta the
     gain leaves out, (1 - gain G) delta, and `before` that of delta, with P's factor as it was found.
-    `unseen`, where noise has a shape, is what `left` has along directions that noise may have made.
+    `errors` is what `left` has of errors whose size was known, and `trust` the share of the variance of the
+    noise of M that `gram` still has. `unseen`, where noise has a shape, is what `left` has along directions
+    that noise may have made.
     """
 
     gram: np.ndarray
     gain: np.ndarray
     left: np.ndarray
     before: np.ndarray
+    errors: np.ndarray
+    trust: float
     unseen: "Unseen | None" = None
 
 
@@ -109,8 +112,10 @@ def covariance_of_product(noise: float, shape: np.ndarray, second: np.ndarray) -
     return np.asarray(noise**2 / 2 * (float(np.trace(within)) * shape + within @ shape))
 
 
-def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
-    """Of delta with covariance `prior`, up to a factor.
+def posterior(
+    found: Released, prior: np.ndarray, known: Expected, errors: np.ndarray | None = None
+) -> Posterior:
+    """Of delta with covariance `prior`, up to a factor but for the part of it that is `errors`.
 
     Parameters
     ----------
@@ -120,13 +125,15 @@ def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
         Positive definite.
     known : Expected
         Of G.
+    errors : array, shape (k, k), optional
+        Of the prior, what noise made of earlier steps, whose size is known.
 
     Notes
     -----
-    With L L' = P and G L = U s V', U'c has independent entries of variance f g s^2 + v at a factor f of P and
-    a factor g of each entry's own; v is the noise of c and that of (M - G) delta along U, for delta of the
-    size that f P gives. What is left out counts at the mean factors, and with how much factors disagree about
-    the mean.
+    With L L' = P and G L = U s V', U'c has independent entries of variance h g s^2 + v, with a factor g of
+    each entry's own and h = f (1 - e) + e: e is the share of errors in it, f the factor of all else. v is
+    the noise of c and that of (M - G) delta along U, for delta of the size that P then has. What is left out
+    counts at the mean factors, and with how much factors disagree about the mean.
 
     Where noise has a shape, all of delta is left along eigenvectors of G whose eigenvalues it may have made:
     that U'c is next to 0 there tells of them and not of delta.
@@ -137,26 +144,35 @@ def posterior(found: Released, prior: np.ndarray, known: Expected) -> Posterior:
     left, sizes, right = np.linalg.svd(gram @ root)
     signals, sizes, way = (left.T @ found.cross) ** 2, sizes**2, root @ right.T
     shape = np.eye(len(gram)) if known.shape is None else known.shape
-    moved = found.noise_gram**2 / 2 * float(np.sum(prior * shape)) * np.sum(left * (shape @ left), axis=0)
-    noise = np.maximum(found.noise_cross**2 + trust * _FACTORS[:, None] * moved, 1e-30)[:, :, None]
-    signal = _FACTORS[:, None, None] * sizes[:, None] * _OWN
+    errors = np.zeros_like(prior) if errors is None else errors
+    back = np.linalg.pinv(way)
+    told = np.clip(np.sum(back * (back @ errors), axis=1), 0.0, 1.0)
+    factors = _FACTORS[:, None] * (1 - told) + told
+    size = _FACTORS * float(np.sum((prior - errors) * shape)) + float(np.sum(errors * shape))
+    moved = found.noise_gram**2 / 2 * size[:, None] * np.sum(left * (shape @ left), axis=0)
+    noise = np.maximum(found.noise_cross**2 + trust * moved, 1e-30)[:, :, None]
+    both = factors[:, :, None] * _OWN
+    signal = both * sizes[:, None]
     # a line explains no more than the mean square of residuals, which is taken for 1 where noise hides it
     most = max(found.square, found.noise_square) if found.noise_square < 1 else 1.0
     explained = np.sum(way * (gram @ way), axis=0)[:, None] / most
-    weights = _chances(signals, signal + noise, explained)
+    weights = _chances(signals, signal + noise, both, explained)
     each, sizes = signal / (signal + noise), np.maximum(sizes, 1e-300)
-    taken, size = np.sum(weights * each, axis=(0, 2)), np.sum(weights * _BOTH, axis=(0, 2))
+    taken, size = np.sum(weights * each, axis=(0, 2)), np.sum(weights * both, axis=(0, 2))
     apart = np.sum(weights * (each - taken[:, None]) ** 2, axis=(0, 2))
     out = size * (1 - taken) ** 2 + apart * signals / sizes
     gain = (way * (taken / np.sqrt(sizes))) @ left.T
-    out, before = (way * out) @ way.T, (way * size) @ way.T
+    of_errors = np.minimum(told * (1 - taken) ** 2, out)
+    out, before, still = ((way * part) @ way.T for part in (out, size, of_errors))
     if known.shape is None:
-        return Posterior(gram, gain, out, before)
+        return Posterior(gram, gain, out, before, still, trust)
     unseen = _unseen(gram, math.sqrt(trust) * found.noise_gram, known.shape, before)
-    return Posterior(gram, gain, out + unseen.left, before, unseen)
+    return Posterior(gram, gain, out + unseen.left, before, still, trust, unseen)
 
 
-def _chances(signals: np.ndarray, variances: np.ndarray, explained: np.ndarray) -> np.ndarray:
+def _chances(
+    signals: np.ndarray, variances: np.ndarray, factors: np.ndarray, explained: np.ndarray
+) -> np.ndarray:
     """Chances of both factors for each entry of U'c; shape (factors of P, k, an entry's own).
 
     Factors weigh by the density of U'c, their priors, and whether they explain more of the residuals than
@@ -166,16 +182,16 @@ def _chances(signals: np.ndarray, variances: np.ndarray, explained: np.ndarray) 
     ----------
     signals : array, shape (k,)
         (U'c)^2.
-    variances : array
-        At these factors.
+    variances, factors : array, shape (factors of P, k, an entry's own)
+        At these factors; and what those make of P along each entry.
     explained : array, shape (k, 1)
         Share of the residuals that an entry explains where both factors are 1.
     """
     own = np.log(_OFTEN) - (np.log(variances) + signals[:, None] / variances) / 2
-    own -= np.maximum(_BOTH * explained - 1, 0.0)
+    own -= np.maximum(factors * explained - 1, 0.0)
     both = np.logaddexp.reduce(own, axis=2)
     weights = _USUAL + both.sum(axis=1)
-    weights -= np.maximum(_FACTORS * float(explained.sum()) - 1, 0.0)
+    weights -= np.maximum(factors[:, :, 0] @ explained[:, 0] - 1, 0.0)
     weights = np.exp(weights - weights.max())
     weights /= weights.sum()
     return np.asarray(weights[:, None, None] * np.exp(own - both[:, :, None]))

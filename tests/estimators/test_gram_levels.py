@@ -52,6 +52,7 @@ def scale_of(one: Design) -> RowScale:
         np.zeros((k - 1, 0)),
         levels=box.levels,
         alike=box.alike,
+        times_levels=one.times_levels,
     )
 
 
@@ -125,3 +126,43 @@ def test_a_level_without_a_column_widens_the_prior_beside_other_columns_too(form
     assert added.sum() == pytest.approx(
         sum(part.sum() for part in parts)
     )  # no other column, no other category
+
+
+def test_a_slope_at_a_level_without_a_column_is_as_free_as_at_another() -> None:
+    """Slopes at the reference were drawn to those at others, which all its products have to undo together."""
+    schema = dps.Schema(y=dps.bounded(0, 1), x=dps.bounded(-3, 3), z=dps.bounded(0, 1), g=dps.levels(*"abcd"))
+    one = build_design("y ~ g * x + z", schema)
+    names, even = list(one.names), np.eye(len(one.alike))
+    added = of_references(scale_of(one), even)
+    x, products = names.index("x"), [names.index(f"g[T.{level}]:x") for level in "bcd"]
+    apart = np.zeros(len(names))
+    apart[[x, *products]] = 1, -1, -1, -1
+    levels = added[np.ix_([1, 2, 3], [1, 2, 3])]
+    assert (levels > 0).all() and not added[names.index("z")].any()
+    assert added[np.ix_([x, *products], [x, *products])] == pytest.approx(
+        levels[0, 0] * np.outer(apart, apart)[np.ix_([x, *products], [x, *products])]
+    )
+    assert not added[np.ix_([1, 2, 3], [x, *products])].any()
+
+
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        ("y ~ g + x", [["Intercept", "g[T.b]", "g[T.c]"]]),
+        ("y ~ f * x", []),  # two levels
+        ("y ~ x:g", []),  # no level stands alone
+        (
+            "y ~ g * f + g:x + x",
+            [
+                ["Intercept", "g[T.b]", "g[T.c]"],
+                ["f", "g[T.b]:f", "g[T.c]:f"],
+                ["x", "g[T.b]:x", "g[T.c]:x"],
+            ],
+        ),
+    ],
+)
+def test_columns_that_have_products_with_all_levels(formula: str, found: list[list[str]]) -> None:
+    schema = dps.Schema(y=dps.bounded(0, 1), x=dps.bounded(-3, 3), f=dps.flag(), g=dps.levels(*"abc"))
+    one = build_design(formula, schema)
+    told = [[one.names[j] for j in row] for each in one.times_levels for row in each]
+    assert sorted(told) == sorted(found)

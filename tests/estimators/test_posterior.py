@@ -89,6 +89,29 @@ def test_intervals_hold_and_the_line_is_better_than_least_squares_and_than_none(
         assert np.mean(covered) > 0.9
 
 
+def test_errors_of_known_size_are_no_smaller_where_all_else_is() -> None:
+    """Half of the directions were told up to an error, of the others a prior has 30 times their size.
+
+    With one factor for both errors of the former were taken for a tenth of what they are, and intervals that
+    were left beside levels that noise hid did not hold.
+    """
+    rng, k, sd = np.random.default_rng(8), 16, 0.01
+    told = np.diag([1.0] * (k // 2) + [0.0] * (k // 2))
+    errors = 0.01**2 * told
+    prior, off, told_off = errors + 0.3**2 * (np.eye(k) - told), [], []
+    for _ in range(100):
+        gram = _moments(k, rng)
+        delta = 0.01 * rng.normal(size=k)
+        cross = gram @ delta + sd * rng.normal(size=k)
+        found = posterior(_released(gram, 0.0, cross, sd), prior, Expected(gram), errors)
+        variance = np.diag(sd**2 * found.gain @ found.gain.T + found.left)
+        off.append((found.gain @ cross - delta)[: k // 2])
+        told_off.append(np.sqrt(variance[: k // 2]))
+    assert np.mean(np.abs(off) < 1.96 * np.array(told_off)) > 0.93
+    assert np.mean(told_off) < 2 * np.sqrt(np.mean(np.square(off)))
+    assert np.linalg.eigvalsh(found.left - found.errors)[0] > -1e-12
+
+
 def test_one_effect_far_larger_than_the_others_is_held() -> None:
     """Of eight, along a direction of which noise hides most: it was taken for as small as the others."""
     rng = np.random.default_rng(5)

@@ -2393,7 +2393,7 @@ MUTANTS = (
     planted(
         "residuals that are the spread of a response of one value are counted, and clipped all the same",
         "models/test_spike.py::test_intervals_hold_and_are_of_use",
-        ("estimators/gram/reach.py", "prior=prior, tail=tail, told=told)", "prior=prior, told=told)"),
+        ("estimators/gram/reach.py", "errors=errors, tail=tail, told=told)", "errors=errors, told=told)"),
     ),
     planted(
         "each pilot of rare amounts is told from what the one before has left",

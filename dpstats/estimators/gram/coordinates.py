@@ -56,6 +56,8 @@ class Coordinates:
         Second moments of a, up to a factor: not the identity where a column is stretched less.
     tail : Tail
         What was counted of residuals beyond their bulk, in units of y~.
+    errors : array, shape (k, k), optional
+        Of the prior, what noise made of earlier steps, whose size is known.
     told : (float, float)
         Share of the square of sigma that residuals surely have, and how far they were seen, in sigmas.
     """
@@ -68,6 +70,7 @@ class Coordinates:
     expected: np.ndarray
     tail: Tail = NO_TAIL
     told: tuple[float, float] = (0.0, math.inf)
+    errors: np.ndarray | None = None
 
     @classmethod
     def of_scale(cls, scale: RowScale) -> "Coordinates":
@@ -174,21 +177,24 @@ class Coordinates:
         if known is None:
             found = replace(found, gram=self.obeying(found.gram))
             known = Expected(self.expecting(found.gram, found.noise_gram), self.numbers)
-        told = posterior(found, self.open(found.gram, found.noise_gram), known)
+        told = posterior(found, self.open(found.gram, found.noise_gram), known, self.errors)
         delta, one = told.gain @ found.cross, np.eye(len(found.gram))
         shape = one if known.shape is None else known.shape
         error = found.noise_cross**2 * one
-        error = error + found.noise_gram**2 / 2 * float(delta @ shape @ delta) * shape
+        error = error + told.trust * found.noise_gram**2 / 2 * float(delta @ shape @ delta) * shape
         sigma, sure, taken, tail = self._spread(found, told, error, limit)
         whitening = self._whitening(told.gram, found.noise_gram) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
         way = np.linalg.solve(whitening, self.whitening)
         back = np.linalg.inv(way)
         expected, way = back.T @ told.gram @ back, way / sigma
+        errors = way @ (told.gain @ error @ told.gain.T + told.errors) @ way.T
         # weights and limits change from one release to the next, and move the line within its sampling error
-        prior = way @ (told.gain @ error @ told.gain.T + told.left) @ way.T + one / found.n
+        prior = errors + way @ (told.left - told.errors) @ way.T + one / found.n
         seen = sure / sigma**2, limit / sigma
-        made = Coordinates(self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen)
+        made = Coordinates(
+            self.scale, whitening, line, self.sigma * sigma, prior, expected, tail, seen, errors
+        )
         return made._clipped(limit / sigma, taken / sigma**2) if fresh else made
 
     def _spread(

@@ -427,6 +427,7 @@ def _moments(release: Release, place: Coordinates, bounds: Bounds) -> LinearMome
         expected=place.expecting(gram, found.noise_gram),
         numbers=place.numbers,
         cancelled=place.cancelled,
+        errors=place.errors,
     )
     clipping = place.reach.known(bounds.limit)
     return LinearMoments(found, place.to_user(), earlier, Weighting(share=share), clipping)

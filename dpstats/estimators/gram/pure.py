@@ -97,6 +97,7 @@ def fit_pure(
         None if matrix.known is None else place.prior,
         None if matrix.open is None else matrix.open / place.sigma**2,
         *known,
+        errors=place.errors,
     )
     weighting = Weighting(
         weight=weight / kept,

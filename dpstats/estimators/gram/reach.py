@@ -38,9 +38,10 @@ def with_reach(curator: Curator, cost: float, place: Coordinates, weighted: bool
     if tail.square < MOST_SQUARE * place.tail.square:  # noise hides what limits have surely taken
         tail = replace(place.tail, hidden=tail.hidden, about=tail.about)
     sigma = max(math.sqrt(tail.square), place.sigma)
-    prior = place.prior * (place.sigma / sigma) ** 2
-    told = place.told[0] * (place.sigma / sigma) ** 2, place.told[1] * place.sigma / sigma
-    return replace(place, scale=scale, sigma=sigma, prior=prior, tail=tail, told=told)
+    smaller = (place.sigma / sigma) ** 2
+    prior, errors = place.prior * smaller, None if place.errors is None else place.errors * smaller
+    told = place.told[0] * smaller, place.told[1] * place.sigma / sigma
+    return replace(place, scale=scale, sigma=sigma, prior=prior, errors=errors, tail=tail, told=told)
 
 
 def _counted(curator: Curator, cost: float, place: Coordinates, weighted: bool) -> tuple[Tail, RowScale]:

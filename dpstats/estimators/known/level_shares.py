@@ -102,16 +102,24 @@ def with_shares(
 def of_references(scale: RowScale, moments: np.ndarray) -> np.ndarray:
     """Prior covariance of a line by what levels without a column differ by.
 
-    As each column explains the same share before any release, so does each such level.
+    As each column explains the same share before any release, so does each such level, and in its rows each
+    column that has products with all other levels.
     """
     added = np.zeros_like(moments)
     if not scale.constant:
         return added
+    units, variances = np.append(1.0, scale.scale), np.append(1.0, scale.ratio)
     for row, known in zip(scale.typical(scale.levels), scale.levels, strict=True):
         if not np.nan_to_num(known).any():
             share = 1 / max(float(row @ np.linalg.solve(moments, row)), 1.0)
-            effect = np.append(0.0, np.where(np.isnan(known), 0.0, scale.scale))
-            added += np.outer(effect, effect) / (len(moments) * share * max(1 - share, share))
+            levels = 1 + np.flatnonzero(~np.isnan(known))
+            (own,) = (each for each in scale.times_levels if np.array_equal(each[0, 1:], levels))
+            for column, *products in own.tolist():
+                effect = np.zeros(len(moments))
+                effect[products] = -units[products] / units[column]
+                effect[column] = column > 0
+                explained = share * max(1 - share, share) * variances[column]
+                added += np.outer(effect, effect) / (len(moments) * explained)
     return added
 
 
