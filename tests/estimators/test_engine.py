@@ -22,6 +22,21 @@ def known(values: list[float], sds: list[float], seen: list[float]) -> Informati
     )
 
 
+def test_a_step_is_as_long_as_scores_leave_it_at_the_least_information_that_may_be_there() -> None:
+    """Two sds below .4 is .2, half of it, and nothing below .1: a root may then be anywhere."""
+    left = known([0.4, 0.1], [0.1, 0.1], [1.0, 0.0]).at_least(np.diag([3.0, 5.0]))
+    assert left == pytest.approx([12.0, math.inf])
+
+
+def test_a_direction_of_no_information_seems_to_have_two_sds_of_it_no_more_often_than_one_number() -> None:
+    """Whatever else has information: the least eigenvalue is no more than what noise makes along it."""
+    draw, more = np.random.default_rng(31), 0
+    for _ in range(2_000):
+        noise = 0.1 * draw.normal(size=(6, 6))
+        more += np.linalg.eigvalsh(np.diag([0.0, 1, 1, 1, 2, 2]) + (noise + noise.T) / math.sqrt(4))[0] > 0.2
+    assert more <= 0.0228 * 2_000
+
+
 def test_an_inverse_that_is_asked_for_again_is_found_once_and_nobody_changes_it() -> None:
     matrix = np.array([[2.0, 1.0], [0.0, 4.0]])
     found = inverted(matrix)

@@ -708,6 +708,19 @@ def test_an_effect_that_ends_where_few_rows_lie_far_beyond_is_not_silent() -> No
     assert sum(each > 2 for each in far) <= 1
 
 
+def test_an_effect_ends_nowhere_where_bounds_leave_no_row_that_counts_less_for_its_number() -> None:
+    """An hour on its circle: what noise drew to 0 was taken for rows far out, 15 times as wide."""
+    draw, n = np.random.default_rng([27, 41]), 6_000
+    hour, temp = draw.integers(0, 24, n), draw.normal(15, 8, n).clip(-30, 50)
+    mean = np.exp(3 + 0.8 * np.sin((hour - 8) * np.pi / 12) + 0.03 * temp)
+    schema = dps.Schema(hour=dps.bounded(0, 23), temp=dps.bounded(-30, 50), y=dps.count(1000))
+    data = {"hour": hour, "temp": temp, "y": draw.poisson(mean * draw.gamma(2, 0.5, n)).clip(0, 1000)}
+    formula = "y ~ np.sin(hour * 0.2618) + np.cos(hour * 0.2618) + temp"
+    with noise(SeededNoise(27)):
+        fit = dps.glm(formula, data, schema, family="negativebinomial").fit(dps.approx(10, 1e-6))
+    assert fit.bse.iloc[1:3].max() < 0.03  # .014 by sampling; with that rule one was .185
+
+
 def test_an_effect_of_few_rows_that_levels_off_is_not_silent() -> None:
     """Of a number that is 0 in 97 of 100 rows maximum likelihood lay 3 half-lengths away, and lies 1.7."""
     schema = dps.Schema(z=dps.bounded(0, 40), w=dps.bounded(-5, 5), y=dps.count(60))

@@ -126,6 +126,21 @@ def test_intervals_on_real_drives_contain_the_maximum_likelihood_estimate() -> N
     assert np.mean(hits) >= 0.9
 
 
+def test_a_curve_whose_columns_nearly_repeat_each_other_is_told() -> None:
+    """Of a quartic whose rows lie in half of its range: its second coefficient had an error of 11 to 32."""
+    schema, errors = dps.Schema(t=dps.bounded(0.05, 1000), e=dps.event(), x=dps.bounded(0, 60)), []
+    for seed in (0, 1, 2):
+        draw, n = np.random.default_rng([seed, 42]), 20_000
+        x = 60 * draw.beta(2, 5, n)
+        life = np.exp(4 + 0.6 * np.sin(x / 9) + 0.7 * draw.normal(size=n))
+        until = draw.uniform(10, 300, n)
+        data = {"t": np.minimum(life, until).clip(0.05, 1000), "e": life <= until, "x": x}
+        with noise(SeededNoise(seed)):
+            fit = dps.survreg("Surv(t, e) ~ poly(x, 4)", data, schema, "lognormal").fit(dps.approx(1, 1e-6))
+        errors.append(fit.bse.iloc[2])
+    assert np.median(errors) < 2
+
+
 def test_log_sigma_settles_with_many_covariates() -> None:
     """The line through the events is mostly noise then, in units of so small a sigma.
 

@@ -1847,7 +1847,12 @@ MUTANTS = (
     planted(
         "scatter beyond the noise widens its own part alone (survreg)",
         f"{SETTLED}steps_that_scatter_beyond_their_noise_widen_intervals_and_say_so",
-        (SCALE, "* spread + guess + sampling * (spread - 1)", "* spread + guess"),
+        (SCALE, "privacy * spread + sampling * (spread - 1)", "privacy * spread"),
+    ),
+    planted(
+        "an eigenvalue that noise half made is taken for what it seems (survreg)",
+        "estimators/test_engine.py::test_a_step_is_as_long_as_scores_leave_it_at_the_least_information_that_may_be_there",
+        ("estimators/engine/information.py", "self.values - _TOO_LARGE * self.sds", "self.values"),
     ),
     planted(
         "the noise of the number of events is forgotten (survreg)",

@@ -17,6 +17,8 @@ from dpstats.moments.solution import believed, not_noise, seen_share
 FORGET = 0.85
 # eigenvalues are raised to this share of the size at which half of them is believed
 FLOOR = 0.75
+# sds of its error that an eigenvalue is taken to be too large by, where it may be
+_TOO_LARGE = 2.0
 # largest eigenvalue, in sizes of its error, below which nothing is known
 _STANDS_OUT = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
@@ -144,6 +146,15 @@ class Information:
     def _across(self, along: np.ndarray) -> np.ndarray:
         error = self.seen * self.sds * (float(self.sds @ along) - self.sds * along) / 2 / self.used**2
         return (self.vectors * error) @ self.vectors.T / np.outer(self.unit, self.unit)
+
+    def at_least(self, cov: np.ndarray) -> np.ndarray:
+        """Variances along eigenvectors of a step of this covariance, at the least information there may be.
+
+        A root is as far as scores are over the information. Along a direction of which there is none the
+        least eigenvalue exceeds no more of the error than that of a single number.
+        """
+        own, least = np.sum(self.vectors * (cov @ self.vectors), axis=0), self.values - _TOO_LARGE * self.sds
+        return np.where(least > 0, own * (self.used / np.where(least > 0, least, 1.0)) ** 2, math.inf)
 
     def blind(self, variance: np.ndarray | float = 1.0) -> np.ndarray:
         """Variance along directions that are not seen, if steps have this one there, or one for each.

@@ -125,9 +125,11 @@ def estimate(
     step = to_params @ found.step
 
     inverse = information.inverse
-    guess, vague = unseen(information, to_params, bounding, sigma_of(mean))
     _, sampling, privacy = step_covariances(information, inverse, found.noise, inverse / bounding.n)
-    privacy = privacy * spread + guess + sampling * (spread - 1)
+    privacy = privacy * spread + sampling * (spread - 1)
+    left = information.at_least(sampling + privacy + np.outer(found.step, found.step))
+    guess, vague = unseen(information, to_params, bounding, sigma_of(mean), left)
+    privacy += guess
     privacy += information.error_of(found.step) + information.error_across(found.step)
     privacy += found.off**2 * np.outer(found.step, found.step)
     need = needed(choice, bounding) if need is None else need
@@ -170,15 +172,19 @@ def as_found(
 
 
 def unseen(
-    information: Information, to_params: np.ndarray, bounding: Bounding[Placement], sigma: float
+    information: Information,
+    to_params: np.ndarray,
+    bounding: Bounding[Placement],
+    sigma: float,
+    left: np.ndarray | float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Covariance of a whitened step along directions that are not seen: it may be any that is plausible.
 
-    What slopes together do along a direction explains at most the whole response, in sds; at two sds the
-    effect of a level, the location and log sigma go as far as any do (`FARTHEST`, and a factor of e^2). A
-    direction may go as far as the one that is the first to come to its end allows. The second covariance is
-    the part of the first along directions in which columns cancel each other: slopes may be still larger
-    there, since noise hides how little these vary.
+    But for what scores have `left` of it, as variances along each. What slopes together do along a direction
+    explains at most the whole response, in sds; at two sds the effect of a level, the location and log sigma
+    go as far as any do (`FARTHEST`, and a factor of e^2). A direction may go as far as the one that is the
+    first to come to its end allows. The second covariance is the part of the first along directions in which
+    columns cancel each other: slopes may be still larger there, since noise hides how little these vary.
     """
     scale, width = bounding.placement.scale, widths(bounding.placement)
     level, binary = FARTHEST / 2 * max(sigma, 1.0), bounding.placement.problem.box.binary
@@ -192,7 +198,7 @@ def unseen(
     ends = np.vstack([along[:1] / level, levels, share * largest, along[bounding.k :]])
     variance = np.max(ends, axis=0) ** -2
     cancelled = information.cancelled(to_params, slice(1, bounding.k), binary, len(along), most_seen=0.0)
-    return information.blind(variance), information.blind(variance * cancelled)
+    return information.blind(np.minimum(variance, left)), information.blind(variance * cancelled)
 
 
 def _with_known_scale(result: SurvivalEstimate, problem: SurvivalProblem) -> SurvivalEstimate:

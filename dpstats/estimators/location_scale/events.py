@@ -30,9 +30,9 @@ from dpstats.moments.roots import with_floor
 from dpstats.moments.solution import not_noise
 
 _LEAST_TRACE = 0.7  # of the moments per event, k on the scale of the events
-# How far re-whitening may move away from the released event matrix, as eigenvalues of the change. No random
-# design reaches either, but without them a fit of one row and little budget has a matrix that is not finite.
-_LEAST_CHANGE, _MOST_CHANGE = 0.4, 9.0
+# Least eigenvalue of a change of the released event matrix by re-whitening. No random design reaches it, but
+# without it a fit of one row and little budget has a matrix that is not finite.
+_LEAST_CHANGE = 0.4
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ class Whitening:
         metric = np.linalg.inv(with_levels(back @ information @ back, radius**2, scale))
         undo = np.linalg.inv(self.first)
         values, vectors = np.linalg.eigh(undo @ metric @ undo)
-        change = (vectors * np.clip(values, _LEAST_CHANGE, _MOST_CHANGE)) @ vectors.T
+        change = (vectors * np.clip(values, _LEAST_CHANGE, 1 / SMALLEST)) @ vectors.T
         return Whitening(symmetric_power(self.first @ change @ self.first, 0.5), self.first)
 
     def moved(

@@ -104,7 +104,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
         whole = np.maximum(whole, np.where(few, 0.0, _of_far_rows(located, line, read, score, reach)))
     back_to_0 = whole * np.max(toward + usual, axis=0)
     # how far out rows are that draw an effect to 0 is not known: it may be 0 where they count in full
-    drawn = np.any(toward > usual, axis=0)
+    drawn = np.any(toward > usual, axis=0) & _may_be_long(located, read)
     ends = np.where(drawn, effects, np.minimum(back_to_0, effects))
     # and the level of a normal column then rises by half the square of its effect, as log means do
     ends[: int(problem.intercept)] = np.sum(located.squares * effects**2, where=drawn) / 2
@@ -127,6 +127,12 @@ def _steps(
     sd, norms = np.sqrt(squares + noise**2), np.linalg.norm(step, axis=1)
     sds = np.hypot(sd * norms, _by_line(found, back, np.sqrt(seen) * norms))
     return (step @ release.values[0]).T, sds, sd * norms, noise / float(sd.min())
+
+
+def _may_be_long(located: Located, read: Read) -> np.ndarray:
+    """Columns whose bounds leave room for rows that count less for their number in it; shape (k,)."""
+    farthest = np.maximum(-located.lower, located.upper)
+    return np.asarray(np.linalg.norm(read.whitening, axis=0) * farthest > read.radius)
 
 
 def _nearer_to_0(parts: np.ndarray, sds: np.ndarray, effects: np.ndarray) -> np.ndarray:
