@@ -74,7 +74,7 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     parts, sds, own, share = _steps(release, read, found, back, reach * score.limit)
     errors, line = np.sqrt(np.diag(found.cov)) / np.abs(np.diag(forth)), back @ found.params
     # two values are on a line, and a spline follows bends
-    sizes, effects = np.abs(parts), np.abs(line) * ~np.append([False] * problem.intercept, problem.usual)
+    sizes, effects = np.abs(parts), np.abs(line) * (1 - np.append([0] * problem.intercept, problem.usual))
     if problem.intercept:
         errors[0], effects[0] = math.sqrt(level_variance(back, found.cov)), 0.0
     whole, toward = np.full(problem.k, _WHOLE), np.maximum(-np.sign(line) * parts, 0.0)
