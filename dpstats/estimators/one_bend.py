@@ -17,9 +17,10 @@ from scipy.special import stdtrit
 from dpstats.estimators.column_law import CROOKED
 from dpstats.estimators.halving import rooted
 from dpstats.estimators.matrices import ROUNDING
-from dpstats.families import SEV, Family
+from dpstats.families import NORMAL, SEV, Family
 from dpstats.families.quantiles import EARLIEST, even_shares
 from dpstats.families.tapers import Taper
+from dpstats.moments.spread import Z95
 
 # Where an effect may bend, in sds of all rows from their mean towards the long ones. A change of slope there
 # has Student's law with two degrees of freedom; its unit is that whose effect has this sd, in sigmas, if the
@@ -34,6 +35,9 @@ _UNITS, _CHANGES = _EFFECT / np.sqrt(_BEYOND * (2 - _BEYOND)), stdtrit(2.0, even
 _GRID = 0.1
 _OFFSETS, _WATCHED = np.arange(-12.0, 12.0 + _GRID / 2, _GRID), np.arange(EARLIEST, 8.0, _GRID)
 _STEPS, _NEAR = 40, 1e-3  # Newton's, and the shortest, in sigmas
+# Of what is likely, by an interval; cells to either side, at most; and lengths that are taken for one
+_HELD, _CELLS, _NEARLY = 0.95, 1000, 1.01
+_BELOW = (1 - _HELD) * even_shares(51)  # of what may be left out, below
 
 
 @dataclass(frozen=True)
@@ -226,19 +230,56 @@ class Bends(NamedTuple):
         moves = likelihood.line(at, shares, left, ends, moves=True)
         return cls(looked(left, ends) @ (shares * curve), moves, (left - moves @ rows) ** 2 @ shares)
 
-    def told(self, found: float, sd: float, odds: float = 1.0) -> Told:
+    def told(self, found: float, sd: float, odds: float = 1.0, errors: np.ndarray | None = None) -> Told:
         """By a sum with this sd, where a line bends with these odds before any look.
 
-        Of a bend of another shape a sum is another one, which is not known better than its column.
+        Of a bend of another shape a sum is another one, which is not known better than its column. Where it
+        may be chance, the shortest intervals that hold 95 % of what is likely say how far the line may lie,
+        beside its `errors`: few bends move it so far that a variance would be theirs alone.
         """
         sd = math.hypot(sd, CROOKED * found)
         logs = -(((found - np.append(self.sums, 0.0)) / sd) ** 2) / 2
         chances = np.exp(logs - logs.max())
         chances[:-1] *= 1 / len(self.sums)
         chances[-1] /= odds
-        chances = chances[:-1] / chances.sum()
-        square = (self.moves.T * chances) @ self.moves
-        return Told(chances @ self.moves, square, float(chances @ self.spreads))
+        chances /= chances.sum()
+        if errors is None:
+            mean, square = chances[:-1] @ self.moves, (self.moves.T * chances[:-1]) @ self.moves
+        else:
+            mean, square = _shortest(np.pad(self.moves, ((0, 1), (0, 0))), chances, errors)
+        return Told(mean, square, float(chances[:-1] @ self.spreads))
+
+
+def _shortest(moves: np.ndarray, chances: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Middles of the shortest intervals that hold 95 % of moves (m, c), and mean squares, (c, c).
+
+    With errors of what is moved, of these sds, which are not in the mean squares.
+    """
+    each = [_interval(*of, chances) for of in zip(moves.T, errors, strict=True)]
+    middle, half = np.transpose(each)
+    off = moves - middle
+    square = (off.T * chances) @ off
+    needed = np.maximum((half / Z95) ** 2 - errors**2, 0.0)
+    less = np.sqrt(needed / np.maximum(np.diag(square), 1e-300))
+    return middle, square * np.outer(less, less) + np.outer(middle, middle)
+
+
+def _interval(moves: np.ndarray, error: float, chances: np.ndarray) -> tuple[float, float]:
+    """Middle and half-length of the shortest interval that holds 95 % of moves with an error.
+
+    Of those that are nearly as short, the one whose middle moves least.
+    """
+    far = 5 * error
+    most = np.abs(moves).max() + far
+    step = max(error / 4, most / _CELLS)
+    edges = step * (np.arange(-math.ceil(most / step), math.ceil(most / step) + 2) - 0.5)
+    sides = step * (np.arange(-math.ceil(far / step), math.ceil(far / step) + 2) - 0.5)
+    held = np.histogram(moves, edges, weights=chances)[0]
+    below = np.append(0.0, np.cumsum(np.convolve(held, np.diff(NORMAL.cdf(sides / error)), "same")))
+    first, last = (np.interp(share * below[-1], below, edges) for share in (_BELOW, _BELOW + _HELD))
+    lengths, middles = last - first, (first + last) / 2
+    near = np.where(lengths <= _NEARLY * lengths.min(), np.abs(middles), math.inf)
+    return middles[np.argmin(near)], lengths[np.argmin(near)] / 2
 
 
 def bends_of_long_rows(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from dpstats.estimators.one_bend import Bends, MeanScore, bends_of_long_rows
+from dpstats.estimators.one_bend import Bends, MeanScore, _shortest, bends_of_long_rows
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.martingale import taper
 from dpstats.families.quantiles import even_shares
@@ -137,3 +137,20 @@ def test_the_steeper_a_line_the_more_of_its_effect_may_end(rise: float, more: fl
     """An effect of 5 sigmas that ended at a quantile of .7 was beyond all bends of a usual size."""
     flat, steep = (some_bends(rise=each).told(0.0, 1e6).square[1, 1] for each in (0.0, rise))
     assert steep > more * flat
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.03, 0.3, 0.8])
+def test_intervals_of_what_is_likely_hold_95_per_cent_of_it_and_no_more(chance: float) -> None:
+    """Whatever is not likely moves no line, and what errors of the line explain widens none."""
+    draw, error = np.random.default_rng(7), 0.1
+    moves = 1 + draw.standard_t(2, size=(400, 2))
+    chances = np.append(np.full(400, chance / 400), 1 - chance)
+    middle, square = _shortest(np.vstack([moves, np.zeros(2)]), chances, np.full(2, error))
+    which = draw.choice(401, size=40_000, p=chances)
+    drawn = np.vstack([moves, np.zeros(2)])[which] + draw.normal(0, error, size=(40_000, 2))
+    half = 1.96 * np.sqrt(np.diag(square) - middle**2 + error**2)
+    held = (np.abs(drawn - middle) < half).mean(axis=0)
+    assert held == pytest.approx(0.95, abs=0.01)
+    assert (half < 1.1 * np.diff(np.quantile(drawn, [0.025, 0.975], axis=0), axis=0)[0] / 2).all()
+    if not chance:
+        assert np.abs(middle) == pytest.approx(0, abs=0.01) and (half < 1.05 * 1.96 * error).all()
