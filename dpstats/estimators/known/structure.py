@@ -32,16 +32,12 @@ class Structure:
     ----------
     numbers : int
         How many numbers the moments are.
-    bound : array
-        Columns that have an entry that is 0, or the same as another.
     """
 
     def __init__(self, alike: np.ndarray) -> None:
         self._square = np.where(alike < 0, alike.max() + 1, alike)
         self._place = self._square.ravel()
         self.numbers = int(alike.max()) + 1
-        free = np.bincount(self._place)[self._square] == 2 - np.eye(len(alike), dtype=int)
-        self.bound = np.flatnonzero(~(free & (alike >= 0)).all(axis=0))
 
     @classmethod
     def of(cls, alike: np.ndarray) -> "Structure | None":
@@ -78,6 +74,12 @@ class Structure:
     def spread(self, numbers: np.ndarray) -> np.ndarray:
         """The matrix of these numbers."""
         return np.asarray(np.append(numbers, 0.0)[self._square])
+
+    @cached_property
+    def bound(self) -> np.ndarray:
+        """Columns that have an entry that is 0, or the same as another."""
+        free = np.bincount(self._place)[self._square] == 2 - np.eye(len(self._square), dtype=int)
+        return np.flatnonzero(~(free & (self._square < self.numbers)).all(axis=0))
 
     @cached_property
     def span(self) -> "Sums":
