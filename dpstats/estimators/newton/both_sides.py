@@ -24,14 +24,11 @@ class BothSides(NamedTuple):
 
     Attributes
     ----------
-    columns : array of bool, shape (k,)
-        Those that are asked.
     shift : array, shape (k,)
     cov : array, shape (k, k)
         Of what is not known of it.
     """
 
-    columns: np.ndarray
     shift: np.ndarray
     cov: np.ndarray
 
@@ -62,7 +59,7 @@ def on_both_sides(
         To which rows are shortened.
     """
     k = problem.k
-    found = BothSides(np.zeros(k, dtype=bool), np.zeros(k), np.zeros((k, k)))
+    found = BothSides(np.zeros(k), np.zeros((k, k)))
     if not (problem.intercept and problem.family.two_valued):
         return found
     unit = 1 / math.sqrt(problem.family.most_curved)
@@ -86,7 +83,6 @@ def on_both_sides(
         )
         way = np.zeros((k, 2))
         way[0, 0], way[j, 1] = unit, unit / root
-        found.columns[j] = True
         found = found._replace(
             shift=found.shift + way @ by.mean,
             cov=found.cov + way @ (by.square - np.outer(by.mean, by.mean)) @ way.T,

@@ -10,7 +10,7 @@ from dpstats._codes import BENDS
 from dpstats.curator import Release
 from dpstats.estimators.bends import WORTH, by_chance, standardised
 from dpstats.estimators.engine.finish import E, Estimate, without_lost
-from dpstats.estimators.newton.both_sides import on_both_sides
+from dpstats.estimators.newton.both_sides import BothSides, on_both_sides
 from dpstats.estimators.newton.check import BY_OCTAVES, Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -88,8 +88,8 @@ def long_rows(cost: float, problem: Problem, located: Located, read: Read, found
     both = on_both_sides(problem, located, read, line, (parts[0], sds[0]), (sizes > sure)[0], reach)
     levels = alone & (not problem.family.unlimited)
     nearer = np.where(levels, _nearer_to_0(parts, sds, effects), 0.0)
-    more = whole * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0))
-    by = np.where(levels, _NOT_SURE * np.abs(nearer), np.where(both.columns, 0.0, more))
+    more = _beyond(whole * np.sqrt(np.maximum(sizes**2 - usual**2, 0.0)), both)
+    by = np.where(levels, _NOT_SURE * np.abs(nearer), more)
     found = replace(found, params=found.params + forth @ (nearer.sum(axis=0) + both.shift))
     # an effect that levels off loses no more than itself
     by = np.sign(parts) * np.where(sizes > sure, by, np.minimum(by, effects)) @ forth.T
@@ -133,6 +133,12 @@ def _may_be_long(located: Located, read: Read) -> np.ndarray:
     """Columns whose bounds leave room for rows that count less for their number in it; shape (k,)."""
     farthest = np.maximum(-located.lower, located.upper)
     return np.asarray(np.linalg.norm(read.whitening, axis=0) * farthest > read.radius)
+
+
+def _beyond(moves: np.ndarray, both: BothSides) -> np.ndarray:
+    """What moves leave of error that a look on both sides has not moved the line by, nor counts."""
+    left = np.maximum(moves - np.abs(both.shift), 0.0)
+    return np.asarray(np.sqrt(np.maximum(left**2 - np.diag(both.cov), 0.0)))
 
 
 def _nearer_to_0(parts: np.ndarray, sds: np.ndarray, effects: np.ndarray) -> np.ndarray:
