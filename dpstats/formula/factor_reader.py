@@ -93,7 +93,14 @@ def _category(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
             listed = ", ".join(repr(level) for level in levels)
             raise FormulaError(f"{code!r} names {named!r}, which is no level; they are {listed}")
     return CategoricalFactor(
-        code, levels, contrast or base.contrast, base.variable, base.expression, base.breaks, order
+        code,
+        levels,
+        contrast or base.contrast,
+        base.variable,
+        base.expression,
+        base.breaks,
+        order,
+        base.right,
     )
 
 
@@ -128,7 +135,7 @@ def _contrast(tree: ast.expr) -> Any:
 
 
 def _cut(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
-    given = Arguments(tree, "x", "breaks")
+    given = Arguments(tree, "x", "breaks", "right")
     expression = read_number(given.tree("x"), schema)
     breaks = increasing(given.tree("breaks"), "the breaks of cut()")
     lower, upper = usable_bounds(expression, schema)
@@ -137,9 +144,12 @@ def _cut(tree: ast.Call, code: str, schema: Schema) -> CategoricalFactor:
             f"{code!r} needs breaks between the public bounds [{lower:g}, {upper:g}] of {expression.text}"
         )
     ends = [f"{end:.12g}" for end in (lower, *breaks, upper)]
-    levels = [f"[{ends[i]}, {ends[i + 1]})" for i in range(len(breaks) + 1)]
-    levels[-1] = levels[-1][:-1] + "]"
-    return CategoricalFactor(code, tuple(levels), expression=expression, breaks=breaks)
+    right, last = "right" in given and truth(given.tree("right")), len(breaks)
+    levels = tuple(
+        ("(" if right and i else "[") + f"{ends[i]}, {ends[i + 1]}" + ("]" if right or i == last else ")")
+        for i in range(last + 1)
+    )
+    return CategoricalFactor(code, levels, expression=expression, breaks=breaks, right=right)
 
 
 def _spline(tree: ast.Call, code: str, schema: Schema, natural: bool) -> SplineFactor:

@@ -174,8 +174,9 @@ class CategoricalFactor:
     """A category with public levels and, if the formula names one, a contrast.
 
     The codes are those of a variable declared by levels (``variable``), or the number of ``breaks`` at or
-    below an expression's value; a comparison (0 or 1) has the break 0.5. ``order`` lists the codes in the
-    order of ``levels`` if the formula gives another order than the schema.
+    below an expression's value; a comparison (0 or 1) has the break 0.5. So a value that is exactly a break
+    is in the upper class; with ``right`` it is in the lower one, as in R and pandas. ``order`` lists the
+    codes in the order of ``levels`` if the formula gives another order than the schema.
     """
 
     code: str
@@ -185,6 +186,7 @@ class CategoricalFactor:
     expression: Expression | None = None
     breaks: tuple[float, ...] = (0.5,)
     order: tuple[int, ...] | None = None
+    right: bool = False
 
     @property
     def variables(self) -> frozenset[str]:
@@ -205,7 +207,9 @@ class CategoricalFactor:
         codes = (
             leaves[str(self.variable)].astype(np.intp)
             if self.expression is None
-            else np.searchsorted(self.breaks, self.expression.values(leaves), side="right")
+            else np.searchsorted(
+                self.breaks, self.expression.values(leaves), side="left" if self.right else "right"
+            )
         )
         return codes if self.order is None else np.append(np.argsort(self.order), -1)[codes]
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import patsy
 import pytest
 from hypothesis import assume, given, settings
@@ -122,6 +123,17 @@ def test_cut_makes_named_levels_closed_on_the_left():
     levels = "[0, 30)", "[30, 60.5)", "[60.5, 100]"
     assert design.names == tuple(f"cut(z, [30, 60.5])[{level}]" for level in levels)
     np.testing.assert_array_equal(ours, np.column_stack((z < 30, (z >= 30) & (z < 60.5), z >= 60.5)))
+
+
+@pytest.mark.parametrize("more", ["", ", levels=['(60, 100]', '(30, 60]', '[0, 30]']"])
+def test_cut_closed_on_the_right_has_the_classes_of_pandas(more):
+    z = np.array([0.0, 29, 30, 31, 60, 61, 100])
+    design = build_design(f"y ~ C(cut(z, [30, 60], right=True){more}) - 1", SCHEMA)
+    levels = ["[0, 30]", "(30, 60]", "(60, 100]"]
+    codes = pd.cut(z, [-1, 30, 60, 100], labels=levels)
+    rows = design.read({"z": z, "y": z}).exog
+    for name, column in zip(design.names, rows.T, strict=True):
+        np.testing.assert_array_equal(column, codes == next(level for level in levels if level in name[-11:]))
 
 
 @pytest.mark.parametrize("df, degree, intercept", [(3, 3, False), (6, 3, False), (5, 2, True), (4, 1, False)])
