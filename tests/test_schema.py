@@ -204,6 +204,21 @@ def test_each_mistake_in_a_schema_names_the_variable(declare, words):
         declare()
 
 
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("s.json", '{"y": {"kind": "flag"}, "y": {"kind": "count", "upper": 8}}'),
+        ("s.json", '{"x": {"kind": "bounded", "lower": 1, "upper": 8, "y": 1, "y": 2}}'),
+        ("s.toml", 'x = {kind = "flag"}\ny = {kind = "flag"}\n"y" = {kind = "flag"}\nz = 1\n'),
+        ("s.toml", 'y = {kind = "flag"}\ny = {kind = "flag"}'),
+    ],
+)
+def test_a_file_that_declares_a_variable_twice_is_refused_by_its_name(name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SchemaError, match="cannot be read: .*'\"?y\"?' is there twice; keep one"):
+        Schema.load(tmp_path / name)
+
+
 def test_a_broken_file_says_where(tmp_path):
     path = tmp_path / "s.json"
     path.write_text("{ not json")

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from dpstats._arguments import folded, spelt_as
 from dpstats._private import forgetful, forgetting
-from dpstats.errors import SpecificationError
+from dpstats.errors import DataError, SpecificationError
 from dpstats.formula import Design, build_design, with_exposure
 from dpstats.formula.expressions import Expression
 from dpstats.formula.reader import variable_in
@@ -32,6 +33,7 @@ from dpstats.rows import CsvFile, SqlQuery, open_rows
 from dpstats.rows.files import FORMATS, in_lines
 from dpstats.rows.grammar import BLANKS, MISSING_TEXTS
 from dpstats.rows.paths import data_files, kind_of
+from dpstats.rows.template import kinds_of
 from dpstats.schema import WEIGHS, Event, Schema, Variable, as_schema, usable
 from dpstats.schema.variables import MOST_ROWS
 
@@ -243,7 +245,7 @@ class _Seen:
 
     Of values within, `heaped` has one that repeats far more often than any other. Of the rows, `off` says
     which weigh nothing for their cells, `outside` which of these the subset leaves out, and `idle` which
-    weigh nothing for their unit; of the others so many are `repeated`.
+    weigh nothing for their unit; of the others so many are `repeated`, None where that cannot be told.
     """
 
     lost: dict[str, np.ndarray]
@@ -255,7 +257,7 @@ class _Seen:
     off: np.ndarray
     outside: np.ndarray
     idle: np.ndarray
-    repeated: int
+    repeated: int | None
 
 
 def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Design | None) -> _Seen:
@@ -296,25 +298,41 @@ def _seen(data: Any, schema: Schema, read: Mapping[str, Variable], design: Desig
             whole[name] &= ~found | _unreadable(data, name, read[name], found)
     heaped = {name: _heaped(parts) for name, parts in inside.items()}
     copies = _repeated(pd.concat(used), heaped) if used else 0
+    copies = 0 if copies != 0 and _told_apart(data, read, np.ones_like(out)) else copies
     return _Seen(whole, below, above, inside, heaped, other, out, left_out, np.concatenate(idle), copies)
 
 
-def _repeated(rows: pd.DataFrame, heaped: _Values) -> int:
+_BY_CHANCE = 0.05  # of rows, alike another in no order; a count of copies lacks such a share of them
+
+
+def _repeated(rows: pd.DataFrame, heaped: _Values) -> int | None:
     """Rows that look like copies: alike the row before, or, of two or more, like as many in their order.
 
-    By chance a row here and there is like another; where most are, as of variables with few values, none is
-    counted. Rows with a value that is heaped are alike for that.
+    By chance a row here and there is like another, and one of them may follow it; where many are, as of
+    variables with few values, copies are not told from others: None. Rows with a value that is heaped are
+    alike for that.
     """
     usual = ~np.any([rows[name].isin([*each]) for name, each in heaped.items()], axis=0)
     marks = pd.util.hash_pandas_object(rows[usual], index=False).to_numpy()
     _, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
     like = first[inverse]  # the place of the first row that is alike
     again = like < np.arange(len(marks))
-    if 2 * again.sum() > len(marks):
-        return 0
     follows = again[1:] & again[:-1] & (np.diff(like) == 1)
     copied = np.append(follows, False) | np.append(False, follows | (again[1:] & (np.diff(like) == 0)))
-    return int(copied.sum())
+    count, every = int(copied.sum()), int(again.sum())
+    if every - count > _BY_CHANCE * len(marks) or 2 * every > len(marks):
+        return None
+    return count if count > 1 or count == every else 0
+
+
+def _told_apart(data: Any, read: Mapping[str, Variable], everywhere: np.ndarray) -> bool:
+    """Whether a column that is not read has another value in each row, so that no row is a copy."""
+    with suppress(DataError):  # of a query, or a generator, whose cells are not seen again
+        for name in [one for one in kinds_of(data) if one not in read]:
+            cells = written(data, name, everywhere)
+            if cells and len({*map(str, cells)}) == len(cells):
+                return True
+    return False
 
 
 def _heaped(parts: Sequence[np.ndarray]) -> Counter[float]:
@@ -399,6 +417,7 @@ def _notes(
         *_of_ends(schema, seen, entry),
         *["There is no row below the names of the columns."] * (not n),
         *([_COPIES.format(seen.repeated, _OF_FORMULA * bool(formula))] if seen.repeated else []),
+        *[_UNTOLD] * (seen.repeated is None),
         *_of_units(data, schema, list(seen.lost), seen.idle),
     )
 
@@ -428,6 +447,10 @@ _OPEN_END = " An open end of type='interval2' is no such cell: formula= names it
 _COPIES = (
     "{} rows stand there twice{}, one after the other or in the order of others: if an export doubled them, "
     "remove those by a key of the source, and none because it is like another."
+)
+_UNTOLD = (
+    "Many rows are alike in all that is read, so that it cannot be told here from chance whether an export "
+    "doubled some: count them by a key of the source."
 )
 _OF_FORMULA = " in what the formula reads, whatever other columns say"
 _LOST = (

@@ -57,7 +57,7 @@ def template(data: Any) -> str:
         If it has no columns with names.
     """
     failure = DataError(f"the names of the columns of this {type(data).__name__} cannot be read")
-    types = protected(lambda: _types(data), failure, (SpecificationError,))
+    types = protected(lambda: kinds_of(data), failure, (SpecificationError,))
     lines = [_line(str(name), kind) for name, kind in types.items() if str(name).strip()]
     if not lines:
         raise DataError("the data have no columns with names")
@@ -76,7 +76,7 @@ def _line(name: str, kind: str | None) -> str:
     )
 
 
-def _types(data: Any) -> dict[Any, str | None]:
+def kinds_of(data: Any) -> dict[Any, str | None]:
     """What each column holds, by its name; None where that cannot be known without reading."""
     if isinstance(data, str | os.PathLike):
         path = path_of("data", data, DataError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, KeysView, Mapping
 from itertools import chain
@@ -373,7 +374,7 @@ class Schema(Mapping[str, Variable]):
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read a schema from a ``.toml`` or ``.json`` file."""
-        return cls(_parse(path, tomllib.loads if _suffix(path) == ".toml" else json.loads))
+        return cls(_parse(path, tomllib.loads if _suffix(path) == ".toml" else _json))
 
     @staticmethod
     def template(data: Any) -> str:
@@ -453,22 +454,43 @@ def _suffix(path: str | Path, more: str = "; the schema comes before the data") 
     return suffix
 
 
-def _in_quotes(error: ValueError) -> str:
-    """What to do about a name of TOML that another sign than a letter of ASCII ends too early."""
+def _json(text: str) -> Any:
+    """What JSON says, if no object names anything twice: of two declarations a parser keeps the last."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        named = dict[str, Any]()
+        for name, value in pairs:
+            if name in named:
+                raise ValueError(f"{shown(name)} is there twice; keep one")
+            named[name] = value
+        return named
+
+    return json.loads(text, object_pairs_hook=once)
+
+
+def _in_quotes(error: ValueError, text: str) -> str:
+    """Which name TOML has twice; or what to do about one that another sign than a letter of ASCII ends."""
+    if place := re.search(r"overwrite a value \(at (?:line (\d+)|end)", str(error)):
+        line = text.rstrip().split("\n")[int(place[1] or 0) - 1]
+        return f"; {shown(line.split('=')[0].strip())} is there twice; keep one"
     of_a_name = any(part in str(error) for part in (" after a key", "a table declaration"))
     return '; a name with a blank or another letter is put in quotes, as "unit price" = {...}' * of_a_name
 
 
 def _parse(path: str | Path, parse: Callable[[str], Any]) -> Any:
     found = path_of("path", path, SchemaError)
+    text = ""
     try:
-        return parse(found.read_text(encoding="utf-8-sig"))
+        text = found.read_text(encoding="utf-8-sig")
+        return parse(text)
     except OSError as error:
         raise SchemaError(f"the schema file {path} cannot be opened: {error.strerror}") from None
     except UnicodeDecodeError:
         raise SchemaError(f"the schema file {path} is not in UTF-8; save it in that encoding") from None
     except ValueError as error:
-        raise SchemaError(f"the schema file {path} cannot be read: {error}{_in_quotes(error)}") from None
+        raise SchemaError(
+            f"the schema file {path} cannot be read: {error}{_in_quotes(error, text)}"
+        ) from None
     except RecursionError:
         raise SchemaError(f"the schema file {path} cannot be read: it is nested too deeply") from None
 
