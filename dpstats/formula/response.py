@@ -206,11 +206,12 @@ class SurvResponse:
 
 @dataclass(frozen=True)
 class NumericResponse:
-    """A number between public bounds."""
+    """A number between public bounds; or a yes or no, as 1 or 0: a flag, an event or a condition."""
 
     text: str
     bounds: tuple[float, float]
     measured: Expression = field(repr=False)
+    yes_or_no: bool = field(default=False, repr=False)
 
     delayed, entry = False, None
     open = frozenset[str]()
@@ -237,19 +238,17 @@ def read_response(code: str, schema: Schema) -> Response:
     Raises
     ------
     FormulaError
-        If it is neither ``Surv(time, event)``, with or without an entry, nor a numeric expression with public
-        bounds.
+        If it is neither ``Surv(time, event)``, with or without an entry, nor a condition or a numeric
+        expression with public bounds.
     """
     tree = parse(code)
     if isinstance(tree, ast.Call) and function_name(tree) == "Surv":
         return _surv(tree, code, schema)
     expression = read_expression(tree, schema)
-    if is_comparison(expression) or not expression.variables:
-        raise FormulaError(
-            f"the response {code!r} must be a number that depends on a variable; "
-            "for yes or no declare a flag()"
-        )
-    return NumericResponse(code, _room(expression, schema), expression)
+    if not expression.variables:
+        raise FormulaError(f"the response {code!r} must be a number that depends on a variable")
+    yes_or_no = is_comparison(expression) or isinstance(schema.get(expression.name or ""), Flag | Event)
+    return NumericResponse(code, _room(expression, schema), expression, yes_or_no)
 
 
 def unit_of(time: Expression, schema: Schema) -> str:

@@ -166,8 +166,7 @@ def expected_precision(plan: Plan, reach: float = 2.0) -> pd.DataFrame:
     made = {name: _even(plan.schema[name], generator) for name in plan.design.variables}
     (columns,) = open_rows(made, plan.schema, plan.design.variables).blocks()
     block = plan.design.read(columns)
-    logistic = isinstance(plan.schema.get(plan.design.response.measured.name or ""), Flag | Event)
-    slope = 4 * approximation(reach) if logistic else None
+    slope = 4 * approximation(reach) if plan.design.numeric.yes_or_no else None
     of = _expected_of_input if plan.method == "input" else _of_statistics
     privacy, sampling = of(plan, block, slope)
     return pd.DataFrame({"term": plan.design.names, "privacy": privacy, "sampling": sampling})

@@ -189,9 +189,10 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
     if not isinstance(response, NumericResponse):
         raise FormulaError(f"{model} needs a number left of ~; for a time to failure use survreg")
     variable = design.schema.get(response.measured.name or "")
-    if family.two_valued and not isinstance(variable, Flag | Event):
+    if family.two_valued and not response.yes_or_no:
         raise FormulaError(
-            f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...)"
+            f"the response {response.text!r} must be a yes or no; declare it as flag(true=..., false=...), "
+            "or write a condition, such as I(score >= 4)"
         )
     check_offset(design, family.link_name != IDENTITY.name)
     low, high = family.support
@@ -266,8 +267,9 @@ def logit(
     Parameters
     ----------
     formula : str
-        With a yes or no on the left, declared as flag(): ``"bought ~ age + np.log(income)"``, with
-        ``offset()`` terms if need be; see docs/formula.md.
+        With a yes or no on the left, declared as flag(): ``"bought ~ age + np.log(income)"``, or a condition
+        on declared variables, as ``"I(score >= 4) ~ age"``; with ``offset()`` terms if need be; see
+        docs/formula.md.
     data
         A pandas, polars or Arrow table, a dict of columns, or the path of a CSV or Parquet file. None where
         the model is fitted from messages of contributors.

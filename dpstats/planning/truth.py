@@ -20,6 +20,7 @@ from dpstats.families import Dist, GlmFamily
 from dpstats.families.glm import POISSON
 from dpstats.formula import Design, IntervalResponse, SurvResponse, build_design
 from dpstats.formula.expressions import Expression
+from dpstats.formula.reader import is_comparison
 from dpstats.planning.knowledge import Spread
 from dpstats.planning.rows import coded
 from dpstats.schema import Schema
@@ -33,6 +34,10 @@ def undone(measured: Expression, schema: Schema) -> tuple[str, Callable[[np.ndar
         raise SpecificationError(
             f"plan makes up responses of one variable, and {measured.text!r} reads several; plan with one "
             "variable in their place"
+        )
+    if is_comparison(measured):
+        raise SpecificationError(
+            f"plan makes up no values of which {measured.text!r} is told; plan with a flag() in its place"
         )
     (name,) = measured.variables
     low, high = schema[name].bounds

@@ -233,7 +233,7 @@ def test_comparisons_are_numbers_as_the_errors_tell(term):
         ("y + x ~ z", "needs one response on the left"),
         ("y:x ~ z", "needs one response on the left"),
         ("g ~ x", "'g' is a category"),
-        ("I(y > 0) ~ x", "declare a flag"),
+        ("I(y > 9) ~ x", "is 0 everywhere"),
         ("I(3) ~ x", "depends on a variable"),
         ("np.log(y) ~ x", "log needs values > 0"),
         ("I(0 * y) ~ x", "is 0 everywhere"),

@@ -424,3 +424,27 @@ def test_amounts_that_few_rows_have_are_not_clipped_where_noise_hides_how_far_be
         limits.append(fit.settings["C"])
     assert held >= fewest(12, 0.9)
     assert np.median(limits) > 2.5 * 33
+
+
+@pytest.mark.parametrize("model", [dps.logit, dps.ols, dps.svm])
+@pytest.mark.parametrize("condition", ["I(score >= 4)", "I(4 <= score)", "I(told in ['4', '5'])"])
+def test_a_condition_is_a_yes_or_no_as_a_flag_of_it_is(model, condition: str) -> None:
+    rng = np.random.default_rng(2)
+    x, score = rng.normal(size=2000), rng.integers(1, 6, 2000).astype(float)
+    score[:50] = np.nan  # of whom no answer is known
+    frame = pd.DataFrame({"x": x, "score": score, "yes": np.where(np.isnan(score), np.nan, score >= 4)})
+    frame["told"] = [None if np.isnan(each) else f"{each:.0f}" for each in score]
+    schema = dps.Schema(
+        x=dps.bounded(-4, 4), score=dps.bounded(1, 5), yes=dps.flag(), told=dps.levels(*"12345")
+    )
+    fits = []
+    for response in (condition, "yes"):
+        with noise(SeededNoise(4)):
+            fits.append(model(f"{response} ~ x", frame, schema).fit(BUDGET))
+    assert fits[0].params.tolist() == fits[1].params.tolist()
+
+
+def test_no_values_are_made_up_of_which_a_condition_is_told() -> None:
+    schema = dps.Schema(x=dps.bounded(-4, 4), score=dps.bounded(1, 5))
+    with pytest.raises(dps.SpecificationError, match="plan with a flag"):
+        dps.plan(dps.logit("I(score >= 4) ~ x", None, schema), BUDGET, n=2000)
