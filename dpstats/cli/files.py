@@ -142,7 +142,10 @@ def written(path: Path, options: argparse.Namespace) -> pd.DataFrame:
     except (ValueError, ImportError) as error:
         raise DataError(f"{path} cannot be read as a table: {error}") from None
     if isinstance(given, CsvFile) and not isinstance(frame.index, pd.RangeIndex):
-        raise DataError(f"{path} has more fields in its records than names in its first line")
+        raise DataError(
+            f"{path} has more fields in its records than names in its first line, as where another sign "
+            "separates them: --sep ';'"
+        )
     return frame.reset_index(drop=True)
 
 

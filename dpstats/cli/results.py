@@ -64,7 +64,11 @@ def table(options: argparse.Namespace) -> None:
 
 def life(options: argparse.Namespace) -> None:
     """Print lives of new units."""
-    failed = {} if options.failed is None else {"failed": options.failed}
+    failed = (
+        {}
+        if options.failed is None
+        else {"failed": options.failed[0] if len(options.failed) == 1 else options.failed}
+    )
     _write(_called(load(options.fit), "life", options, failed), options)
 
 
@@ -219,7 +223,7 @@ def _words(options: argparse.Namespace) -> dict[str, Any]:
 def _value(text: str) -> Any:
     """A number, true or false; else the text."""
     try:
-        value = json.loads(text.strip())
+        value = json.loads(re.sub(r"^(-?)\.(?=\d)", r"\g<1>0.", text.strip()))
     except ValueError:
         return text.strip()
     return value if isinstance(value, bool | int | float) else text.strip()

@@ -44,7 +44,8 @@ def check(options: argparse.Namespace) -> None:
                 "Here decimal=',' of dps.read_csv is --decimal ',', and so are its other arguments options."
             )
     if unused:
-        print(f"Not declared, so not usable in a formula: {', '.join(map(key_of, unused))}")
+        names = [key_of(name) if name.strip() else "a column without a name" for name in unused]
+        print(f"Not declared, so not usable in a formula: {', '.join(names)}")
 
 
 def undeclared(table: SqlQuery | CsvFile | Path | list[CsvFile | Path], schema: Schema) -> list[str]:

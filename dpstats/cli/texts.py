@@ -106,7 +106,8 @@ hazard, take --times too, in the unit of the response.
 --p is the failed fraction. Without --type and --p the response is predicted, as by fit.predict of Python;
 --type lp is the linear predictor. A row that lacks a value, or rests on a coefficient that is not estimable,
 has an empty prediction, and a warning says so.
-What is written has commas and decimal points, in UTF-8, however new.csv is written.
+What is written has commas between fields, and decimal points in the columns that the fit reads and in what
+is added, in UTF-8; other columns stand as they were read.
 Predictions are computed from the released numbers and cost nothing."""
 
 FORECAST = """\

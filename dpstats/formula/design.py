@@ -219,11 +219,14 @@ class Design(Filler):
         exog, offset, ok, values = self._predictor(block, size, clip, self.free)
         stratum = self._strata.codes(values, ok) if self._strata else np.zeros(size, dtype=int)
         if not ok.all():
+            row = int(np.argmin(ok))
+            at = {name: each[row] for name, each in block.items() if not self.schema[name].all}
+            far = [name for name, one in at.items() if np.clip(one, *self.schema[name].bounds) != one]
             raise RowError(
                 asked,
-                int(np.flatnonzero(whole)[np.argmin(ok)]),
-                ": a value lies outside its public bounds, where a term of the formula is not defined; "
-                "clip=True moves values to their bounds",
+                int(np.flatnonzero(whole)[row]),
+                f": a value of {', '.join(far)} lies outside its public bounds, where a term of the formula "
+                "is not defined; clip=True moves values to their bounds",
             )
         return NewRows(exog, offset, values, stratum, outside, whole)
 

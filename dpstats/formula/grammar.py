@@ -268,7 +268,7 @@ def linear_constraint(text: Any, names: Sequence[str]) -> tuple[np.ndarray, np.n
     raise SpecificationError(
         f"the hypothesis {shown(text, MOST_OF_EXPRESSION)}{meant or ' cannot be read'}; write it like "
         f"'{names[-1]} = 0', with one = and names of coefficients, several between commas; "
-        f"the coefficients are {', '.join(names)}"
+        f"the coefficients are {', '.join(names)}; wald_test_terms() tests whole terms"
     )
 
 

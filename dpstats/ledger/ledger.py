@@ -287,6 +287,10 @@ class Ledger:
         largest = _usable(lambda amount: rule.largest(wanted, subtract(rule.limit, amount)), rule, spent)
         largest = largest or _usable(rule.left_of, rule, spent)
         remedy = f"{_spelled(largest)} would fit" if largest else "nothing like it fits any more"
+        if wanted.budget.pure and not self.total.pure and asked > _first(wanted.budget):
+            remedy += (
+                "; beside Gaussian noise that of a pure epsilon counts as more: approx or gdp is cheaper"
+            )
         return (
             f"needs {name} = {_rounded(asked, ROUND_CEILING)}, {_rounded(there, ROUND_FLOOR)} is left of "
             f"{whole} in {self.dataset!r}; {remedy}"

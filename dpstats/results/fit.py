@@ -22,7 +22,7 @@ from dpstats.results.coefficients import Coefficients
 from dpstats.results.column_moments import ColumnMoments, has_columns, moments_of
 from dpstats.results.description import Description
 from dpstats.results.document import COMFORTABLE, NOT_ESTIMABLE, Document, Estimates, exposed, width_of
-from dpstats.results.intervals import bse, limits, p_values, privacy_share, refuse_alpha, z_values
+from dpstats.results.intervals import bse, criterion, limits, p_values, privacy_share, refuse_alpha, z_values
 from dpstats.results.newdata import NewData, Points, points
 from dpstats.results.notreleased import refusal
 from dpstats.results.plotting import chosen, plot_coef
@@ -522,6 +522,8 @@ def _document(
     what = [fit._ratio if exponentiate else fit._response for fit in fits]
     told = ", ".join(f"{head} {one}" for head, one in zip(heads, what, strict=True))
     notes = (NOTE, *([f"Coefficients are not of one thing: {told}."] if len(set(what)) > 1 else []))
+    if any(record.loglik is not None for record in records):
+        notes += ("Beside a log-likelihood and an AIC stands the sd of their noise.",)
     return Document(title="Fits side by side", head=lines, tables=tuple(tables), notes=notes)
 
 
@@ -570,6 +572,11 @@ def _family(record: Record) -> str:
     return record.dist if record.excess is None else record.dist.partition("(")[0]
 
 
+def _likelihood(record: Record, name: str) -> str:
+    found = criterion(record, name)
+    return f"{found.estimate:.0f} ({figures(found.std_error)})"
+
+
 def _facts(records: list[Record]) -> list[tuple[str, list[str]]]:
     spent = [record.budget.to_dict() for record in records]
     shares = [pd.Series(privacy_share(record)).median() for record in records]
@@ -577,6 +584,11 @@ def _facts(records: list[Record]) -> list[tuple[str, list[str]]]:
         ("Model", [record.model for record in records]),
         ("Family", [_family(record) for record in records]),
         ("Rows", ["not public" if record.nobs is None else str(record.nobs) for record in records]),
+        *(
+            (label, ["" if each.loglik is None else _likelihood(each, name) for each in records])
+            for label, name in (("Loglik", "llf"), ("AIC", "aic"))
+            if any(each.loglik is not None for each in records)
+        ),
         ("privacy", [percent(share) for share in shares]),
         *(
             (unit, [f"{budget[unit]:g}" if unit in budget else "" for budget in spent])

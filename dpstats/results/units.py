@@ -81,9 +81,11 @@ def _many(record: Record, variable: object, given: object) -> float:
     """The number of units of a variable, both checked."""
     known = _per_unit(record)
     if not among(variable, known):
+        public = [part for column in record.names for part in factors_of(column)]
+        named = shown(variable) if among(variable, public) else word(variable)  # what is not may be a cell
         raise SpecificationError(
             f"units takes numbers that stand alone in the formula ({', '.join(known) or 'it has none'}), got "
-            f"{word(variable)}; the coefficient of a function of a variable is per unit of the function"
+            f"{named}; the coefficient of a function of a variable is per unit of the function"
             f"{near(variable, known)}"
         )
     many = number(f"units[{variable!r}]", given)

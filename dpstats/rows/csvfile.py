@@ -88,8 +88,8 @@ def names_in(line: bytes, sep: str, encoding: str) -> list[str]:
     why = ""
     if re.fullmatch(rb"(\xef\xbb\xbf)?sep=.", line):
         raise Unreadable(
-            "its first line tells Excel, by sep=, what separates the fields; take that line out, and say it "
-            "with dps.read_csv(path, sep=';') (--sep)"
+            "its first line tells Excel what separates the fields; take that line out, and say it with "
+            "dps.read_csv(path, sep=';')"
         )
     try:
         names = [name.strip() for name in fields(line.decode(encoding), sep)]

@@ -38,6 +38,13 @@ def test_compare_lays_fits_side_by_side_with_their_budgets() -> None:
     assert "rho = 0.5" in text and "alpha = 0.1" in text
 
 
+def test_compare_has_likelihoods_where_they_were_released() -> None:
+    likely = capacitor(loglik=(-321.5, 12.3, 12.3))
+    lines = [" ".join(line.split()) for line in dps.compare(likely, linear(0.1)).as_text().splitlines()]
+    assert "Loglik -322 (12.30)" in lines and "AIC 651 (24.60)" in lines
+    assert "AIC" not in dps.compare(linear(0.1), linear()).as_text()
+
+
 def test_names_are_never_broken_or_cut() -> None:
     hazards = next(fit for fit in ALL if fit.record.model == "coxph")
     heads = [f"negativebinomial(alpha=0.000{i})" for i in range(4)]

@@ -323,7 +323,7 @@ BAD_HEADERS = [
     (
         "d.csv",
         b"sep=;\r\n" + TABLE,
-        r"tells Excel, by sep=, what .*; take that line out, .*\(path, sep=';'\)",
+        r"tells Excel what .*; take that line out, .*\(path, sep=';'\)",
     ),
     ("d.csv", b" ,\t\r\n" + TABLE, "line is blank"),
     ("d.csv", TABLE.replace(b"\n", b"\r"), "carriage returns .* save it with the line ends of"),
