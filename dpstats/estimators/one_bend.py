@@ -12,15 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from scipy.special import stdtrit
+from scipy.special import ndtr, stdtrit
 
 from dpstats.estimators.column_law import CROOKED
 from dpstats.estimators.halving import rooted
 from dpstats.estimators.matrices import ROUNDING
-from dpstats.families import NORMAL, SEV, Family
+from dpstats.families import SEV, Family
 from dpstats.families.quantiles import EARLIEST, even_shares
 from dpstats.families.tapers import Taper
-from dpstats.moments.spread import Z95
 
 # Where an effect may bend, in sds of all rows from their mean towards the long ones. A change of slope there
 # has Student's law with two degrees of freedom; its unit is that whose effect has this sd, in sigmas, if the
@@ -35,9 +34,11 @@ _UNITS, _CHANGES = _EFFECT / np.sqrt(_BEYOND * (2 - _BEYOND)), stdtrit(2.0, even
 _GRID = 0.1
 _OFFSETS, _WATCHED = np.arange(-12.0, 12.0 + _GRID / 2, _GRID), np.arange(EARLIEST, 8.0, _GRID)
 _STEPS, _NEAR = 40, 1e-3  # Newton's, and the shortest, in sigmas
-# Of what is likely, by an interval; cells to either side, at most; and lengths that are taken for one
-_HELD, _CELLS, _NEARLY = 0.95, 1000, 1.01
-_BELOW = (1 - _HELD) * even_shares(51)  # of what may be left out, below
+# Where a law of moves is reckoned, in sds of errors near 0 and as a share far off; what of it lies below and
+# above 95 %; and lengths that are taken for one
+_SPACE, _NEARLY = 0.1, 1.01
+_RARE = 1e-5  # a chance of one of some 600 moves that is left out
+_SHARES = 0.05 * even_shares(51) + np.array([[0.0], [0.95]])
 
 
 @dataclass(frozen=True)
@@ -255,31 +256,28 @@ def _shortest(moves: np.ndarray, chances: np.ndarray, errors: np.ndarray) -> tup
 
     With errors of what is moved, of these sds, which are not in the mean squares.
     """
-    each = [_interval(*of, chances) for of in zip(moves.T, errors, strict=True)]
-    middle, half = np.transpose(each)
+    moves, chances = moves[chances > _RARE], chances[chances > _RARE] / chances[chances > _RARE].sum()
+    each = [_interval(own / error, chances) for own, error in zip(moves.T, errors, strict=True)]
+    middle, half = np.transpose(each) * errors
     off = moves - middle
     square = (off.T * chances) @ off
-    needed = np.maximum((half / Z95) ** 2 - errors**2, 0.0)
+    needed = np.maximum(half**2 - errors**2, 0.0)
     less = np.sqrt(needed / np.maximum(np.diag(square), 1e-300))
     return middle, square * np.outer(less, less) + np.outer(middle, middle)
 
 
-def _interval(moves: np.ndarray, error: float, chances: np.ndarray) -> tuple[float, float]:
-    """Middle and half-length of the shortest interval that holds 95 % of moves with an error.
+def _interval(moves: np.ndarray, chances: np.ndarray) -> tuple[float, float]:
+    """Middle of the shortest interval that holds 95 % of moves with errors, and its length over theirs.
 
-    Of those that are nearly as short, the one whose middle moves least.
+    Moves are in sds of errors. Of intervals that are nearly as short it is the one whose middle is nearest 0.
     """
-    far = 5 * error
-    most = np.abs(moves).max() + far
-    step = max(error / 4, most / _CELLS)
-    edges = step * (np.arange(-math.ceil(most / step), math.ceil(most / step) + 2) - 0.5)
-    sides = step * (np.arange(-math.ceil(far / step), math.ceil(far / step) + 2) - 0.5)
-    held = np.histogram(moves, edges, weights=chances)[0]
-    below = np.append(0.0, np.cumsum(np.convolve(held, np.diff(NORMAL.cdf(sides / error)), "same")))
-    first, last = (np.interp(share * below[-1], below, edges) for share in (_BELOW, _BELOW + _HELD))
+    most = math.asinh(np.abs(moves).max() + 5)
+    at = np.sinh(np.linspace(-most, most, 2 * math.ceil(most / _SPACE) + 1))
+    laws = ndtr(at), ndtr(at[:, None] - moves) @ chances
+    usual, (first, last) = (np.array([np.interp(share, law, at) for share in _SHARES]) for law in laws)
     lengths, middles = last - first, (first + last) / 2
-    near = np.where(lengths <= _NEARLY * lengths.min(), np.abs(middles), math.inf)
-    return middles[np.argmin(near)], lengths[np.argmin(near)] / 2
+    nearest = np.argmin(np.where(lengths <= _NEARLY * lengths.min(), np.abs(middles), math.inf))
+    return middles[nearest], lengths[nearest] / np.diff(usual, axis=0).min()
 
 
 def bends_of_long_rows(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
