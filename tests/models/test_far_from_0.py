@@ -165,8 +165,9 @@ def test_a_column_far_from_0_has_the_fit_of_the_shifted_column(name: str, formul
         unit = np.array([half if each == "x" else 1.0 for each in slopes])
         shift = (fit.params[slopes] * unit - near.params[slopes]) / near.bse[slopes]
         errors = fit.bse[slopes] * unit / near.bse[slopes]
-        assert np.abs(shift).max() < 0.03 and errors.min() > 0.97
+        assert np.abs(shift).max() < 0.03 and errors.min() > 0.95
         if abs(far) < 1e7 * half:  # farther out, errors are long where rounding hides them, and hide bends
+            assert errors.min() > 0.97
             assert (
                 np.abs(shift).max() < 0.01
                 and errors.max() < 1.03
