@@ -51,7 +51,9 @@ def _monotone(
         if np.any(lower <= above) if strict else np.any(lower < above):
             zero = name.startswith("log") and above == 0 and not np.any(lower < 0)
             such = f", such as bounded(1, {np.max(upper):g})" if np.max(upper) > 1 else ""
-            remedy = f"declare a lower bound above 0{such}, or write np.log1p of a covariate"
+            remedy = (
+                f"declare a lower bound above 0{such}, or write np.log1p of a covariate, but of no exposure"
+            )
             said = needs or f"values {'>' if strict else '>='} {above:g}"
             raise Unbounded(f"{name} needs {said}", *[remedy] * bool(zero))
         return _corners(array, x)

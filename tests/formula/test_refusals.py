@@ -308,7 +308,8 @@ def test_a_unit_of_privacy_is_no_covariate() -> None:
 def test_a_logarithm_of_what_may_be_0_names_the_remedy() -> None:
     schema = Schema(y=bounded(0, 1), income=bounded(0, 1e5))
     with pytest.raises(
-        FormulaError, match=r"declare a lower bound above 0.*, or write np\.log1p of a covariate"
+        FormulaError,
+        match=r"declare a lower bound above 0.*, or write np\.log1p of a covariate, but of no exposure",
     ):
         build_design("y ~ np.log(income)", schema)
 
