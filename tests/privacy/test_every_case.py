@@ -154,6 +154,8 @@ def test_every_statistic_is_asked_for() -> None:
         dps.describe(data, catalogue.SCHEMA, BUDGETS["zcdp"], force=True)
         many = made(4000)  # of which it is asked how counts scatter
         dps.glm("visits ~ temp", many, catalogue.SCHEMA, "poisson").fit(dps.gdp(2), force=True)
+        loose = dps.Schema(temp=dps.bounded(-9999, 9999), cost=dps.bounded(-9999, 9999))  # room for codes
+        dps.ols("cost ~ temp", many, loose).fit(dps.gdp(2), force=True)
     asked |= {record.name for record in recording.records}
     assert asked - {"minimum"} == set(REGISTRY)
 
