@@ -64,12 +64,8 @@ def table(options: argparse.Namespace) -> None:
 
 def life(options: argparse.Namespace) -> None:
     """Print lives of new units."""
-    failed = (
-        {}
-        if options.failed is None
-        else {"failed": options.failed[0] if len(options.failed) == 1 else options.failed}
-    )
-    _write(_called(load(options.fit), "life", options, failed), options)
+    failed = options.failed[0] if options.failed and len(options.failed) == 1 else options.failed
+    _write(_called(load(options.fit), "life", options, {} if failed is None else {"failed": failed}), options)
 
 
 def plot(options: argparse.Namespace) -> None:

@@ -216,15 +216,13 @@ class ColumnLook(ABC):
 
     def judged(self, release: Release, limit: float, known: Sequence[int] = ()) -> Bent:
         """What sums along columns say of the line of all rows."""
-        line, k = self.line, len(self.line.beta)
+        line, k, bent = self.line, len(self.line.beta), Bent.no(len(self.line.beta))
         if not np.isfinite(line.cov).all():
-            return Bent.no(k)
+            return bent
         found, noise = release.values[0].ravel(), float(release.sds[0].max())
         sds = self._sds(noise, float(release.values[1].item()) / square_weight(limit * self._span))
         seen, besides = np.abs(found) > sure_of_each(release.law, noise, sds), np.isin(self._axes, known)
-        told, spread = list[int](), 0.0
-        odds = self.odds(seen, besides)
-        shift, cov, errors = np.zeros(k), np.zeros((k, k)), WORTH * np.sqrt(np.diag(line.cov))
+        odds, errors = self.odds(seen, besides), WORTH * np.sqrt(np.diag(line.cov))
         laws = [(law, self.weights(law), self.shortened(law)) for law in (self.law, self.tail)]
         for j in np.flatnonzero(odds):
             axis, root = self._axes[j], self._roots[j]
@@ -241,14 +239,13 @@ class ColumnLook(ABC):
             usual = np.sqrt(np.diag(line.cov)[[0, axis]]) * [1.0, root]
             sure = math.isinf(odds[j]) or seen[j]
             by = Bends(self.rows * sums, *others).told(found[j], sds[j], odds[j], None if sure else usual)
-            mean, square, off = by.likely(_ON_BOTH) if besides[j] else by
+            by = by.likely(_ON_BOTH) if besides[j] else by
             way = np.zeros((k, 2))
             way[0, 0], way[axis, 1] = 1.0, 1 / root
-            shift, cov = shift + way @ mean, cov + way @ (square - np.outer(mean, mean)) @ way.T
-            if (np.sqrt(np.diag(way @ square @ way.T)) > errors).any():
-                spread += off if math.isinf(odds[j]) else 0.0
-                told += [int(axis)] if seen[j] and not besides[j] else []
-        return Bent(shift, cov, tuple(told), spread)
+            news = bool((np.sqrt(np.diag(way @ by.square @ way.T)) > errors).any())
+            told = (int(axis),) * (news and bool(seen[j] and not besides[j]))
+            bent = bent.beside(Bent(*by.along(way), told, by.spread * (news and math.isinf(odds[j]))))
+        return bent
 
     @property
     def _ways(self) -> np.ndarray:

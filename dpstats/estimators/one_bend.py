@@ -183,6 +183,10 @@ class Told(NamedTuple):
     square: np.ndarray
     spread: float
 
+    def along(self, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """By what coefficients move that `way` makes of these, and the covariance of what is not known."""
+        return way @ self.mean, way @ (self.square - np.outer(self.mean, self.mean)) @ way.T
+
     def likely(self, chance: float) -> "Told":
         """The same of what is there with this chance only."""
         return Told(chance * self.mean, chance * self.square, chance * self.spread)

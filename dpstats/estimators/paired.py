@@ -88,14 +88,13 @@ class PairLook:
         each = [self._bends(pair, _CHANGES) for pair in self._laws(columns)]
         sums, moves, _ = (np.concatenate(both) for both in zip(*each, strict=True))
         squares = np.tile((_CHANGES * self._unit(columns)) ** 2, len(each))
-        mean, square, spread = Bends(self.far.rows * sums, moves, squares).told(found, sd, math.inf)
+        by = Bends(self.far.rows * sums, moves, squares).told(found, sd, math.inf)
         used = np.array([0, *columns])
-        way = np.zeros((len(self.line.beta), len(mean)))
+        way = np.zeros((len(self.line.beta), len(used)))
         way[used, range(3)] = 1 / np.append(1.0, self._roots[used[1:] - 1])
-        news = np.sqrt(np.diag(way @ square @ way.T))[used] > WORTH * np.sqrt(np.diag(self.line.cov)[used])
+        news = np.sqrt(np.diag(way @ by.square @ way.T))[used] > WORTH * np.sqrt(np.diag(self.line.cov)[used])
         told = tuple(int(columns[j]) for j in range(2) if news[1 + j]) or (0,) * bool(news[0])
-        cov = way @ (square - np.outer(mean, mean)) @ way.T
-        return Bent(way @ mean, cov, told, spread)
+        return Bent(*by.along(way), told, by.spread)
 
     def _candidates(self) -> Iterator[tuple[int, int]]:
         """Pairs with a number, whose columns are not much correlated."""

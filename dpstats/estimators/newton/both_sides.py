@@ -4,10 +4,10 @@ See docs/theory/glm.md#rows-far-out-on-both-sides.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.estimators.bent_times import Bent
 from dpstats.estimators.newton.check import Read
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -19,20 +19,6 @@ _EVENS, _ROOM = 1.0, 2.5
 _LEAST = 1e-6  # share of the largest curvature, lest rows that the line decides leave none
 
 
-class BothSides(NamedTuple):
-    """What bends move coefficients of standardised columns by.
-
-    Attributes
-    ----------
-    shift : array, shape (k,)
-    cov : array, shape (k, k)
-        Of what is not known of it.
-    """
-
-    shift: np.ndarray
-    cov: np.ndarray
-
-
 def on_both_sides(
     problem: Problem,
     located: Located,
@@ -41,7 +27,7 @@ def on_both_sides(
     steps: tuple[np.ndarray, np.ndarray],
     sure: np.ndarray,
     reach: float,
-) -> BothSides:
+) -> Bent:
     """What a step by long rows, and its sd, says of the line of all rows, for each number.
 
     Parameters
@@ -59,7 +45,7 @@ def on_both_sides(
         To which rows are shortened.
     """
     k = problem.k
-    found = BothSides(np.zeros(k), np.zeros((k, k)))
+    found = Bent.no(k)
     if not (problem.intercept and problem.family.two_valued):
         return found
     unit = 1 / math.sqrt(problem.family.most_curved)
@@ -83,10 +69,7 @@ def on_both_sides(
         )
         way = np.zeros((k, 2))
         way[0, 0], way[j, 1] = unit, unit / root
-        found = found._replace(
-            shift=found.shift + way @ by.mean,
-            cov=found.cov + way @ (by.square - np.outer(by.mean, by.mean)) @ way.T,
-        )
+        found = found.beside(Bent(*by.along(way), ()))
     return found
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from dpstats._codes import BENDS
 from dpstats.curator import Release
 from dpstats.estimators.bends import WORTH, by_chance, standardised
+from dpstats.estimators.bent_times import Bent
 from dpstats.estimators.engine.finish import E, Estimate, without_lost
-from dpstats.estimators.newton.both_sides import BothSides, on_both_sides
+from dpstats.estimators.newton.both_sides import on_both_sides
 from dpstats.estimators.newton.check import BY_OCTAVES, Check, Read, level_variance
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -135,7 +136,7 @@ def _may_be_long(located: Located, read: Read) -> np.ndarray:
     return np.asarray(np.linalg.norm(read.whitening, axis=0) * farthest > read.radius)
 
 
-def _beyond(moves: np.ndarray, both: BothSides) -> np.ndarray:
+def _beyond(moves: np.ndarray, both: Bent) -> np.ndarray:
     """What moves leave of error that a look on both sides has not moved the line by, nor counts."""
     left = np.maximum(moves - np.abs(both.shift), 0.0)
     return np.asarray(np.sqrt(np.maximum(left**2 - np.diag(both.cov), 0.0)))
