@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import patsy
 from patsy.contrasts import Diff, Helmert, Poly, Sum, Treatment
+from patsy.desc import Evaluator, IntermediateExpr
 
 from dpstats._arguments import MOST_OF_EXPRESSION, brief, frozen, is_shown, near, shown
 from dpstats.errors import FormulaError, SpecificationError
@@ -74,7 +75,7 @@ def parse_formula(formula: str) -> tuple[Terms, Terms]:
     try:
         if not is_shown(formula):
             raise patsy.PatsyError("tokenizing")
-        desc = patsy.ModelDesc.from_formula(formula)
+        desc = _described(formula)
         left, right = (
             tuple(tuple(factor.code for factor in term.factors) for term in terms)
             for terms in (desc.lhs_termlist, desc.rhs_termlist)
@@ -98,11 +99,29 @@ def parse_formula(formula: str) -> tuple[Terms, Terms]:
     raise FormulaError(f"the formula {brief(formula)} cannot be read: {message}")
 
 
+def _described(formula: str) -> patsy.ModelDesc:
+    """What patsy reads in a formula, of however many terms."""
+    evaluator = Evaluator()
+    evaluator.add_op("+", 2, _sum)
+    return evaluator.eval(patsy.parse_formula.parse_formula(formula), require_evalexpr=False)
+
+
+def _sum(evaluator: Evaluator, tree: Any) -> IntermediateExpr:
+    """The terms of a sum, one after the other; patsy would go one level deeper for each of them."""
+    parts = [tree]
+    while (parts[-1].type, len(parts[-1].args)) == ("+", 2):
+        parts[-1:] = reversed(parts[-1].args)
+    read = [(part, evaluator.eval(part)) for part in reversed(parts)]
+    says = [read[0][1], *(one for part, one in read[1:] if part.type == "ZERO" or one.intercept)][-1]
+    terms = [term for _, one in read for term in one.terms]
+    return IntermediateExpr(says.intercept, says.intercept_origin, says.intercept_removed, terms)
+
+
 def _arithmetic(formula: str) -> str:
-    """The first term with a number in its arithmetic, as it is written here; nothing if it is no Python."""
+    """The first term with a number in its arithmetic, as it is written here; nothing if Python cannot."""
     try:
         nodes = [ast.parse(formula.partition("~")[2].strip(), mode="eval").body]
-    except SyntaxError:
+    except (SyntaxError, RecursionError):
         return ""
     terms = list[ast.expr]()
     for node in nodes:
@@ -136,7 +155,7 @@ def check_removed(formula: str) -> None:
         nodes += node.args
         if node.type == "-" and len(node.args) == 2:
             sides = map(_written, node.args)
-            there, out = (patsy.ModelDesc.from_formula(f"0 + {side}").rhs_termlist for side in sides)
+            there, out = (_described(f"0 + {side}").rhs_termlist for side in sides)
             for term in (term for term in out if term.factors and term not in there):
                 known = [one.name() for one in there if one.factors]
                 raise FormulaError(
@@ -351,7 +370,7 @@ def without_terms(formula: str, terms: Sequence[str], schema: Schema) -> str:
     FormulaError
         If one is no term of the formula.
     """
-    whole = patsy.ModelDesc.from_formula(formula)
+    whole = _described(formula)
     left = list(whole.rhs_termlist)
     for term in terms:
         read = [{spelt(one.code, schema) for one in each.factors} for each in (*_terms(term), *left)]
@@ -365,7 +384,7 @@ def without_terms(formula: str, terms: Sequence[str], schema: Schema) -> str:
 def _terms(term: object) -> list[patsy.Term]:
     """The one term that a text stands for."""
     try:
-        found = [each for each in patsy.ModelDesc.from_formula(f"0 + {term}").rhs_termlist if each.factors]
+        found = [each for each in _described(f"0 + {term}").rhs_termlist if each.factors]
     except Exception:  # slips of patsy's grammar end in all kinds of exceptions; the text is public
         found = []
     if not isinstance(term, str) or len(found) != 1:
