@@ -77,16 +77,16 @@ class MeanScore:
     def ends(self, failed: float, at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:
         """Residuals to which rows at these points are watched, all to one time, on a line that rises so.
 
-        By that time a share of them has `failed`.
+        By that time a share of them has `failed`. Laws are (p,), or (q, p) of several.
         """
-        moved, enough = self.up * rise * at, failed * shares.sum()
+        moved, enough = self.up * rise * at, failed * shares.sum(axis=-1, keepdims=True)
 
         def off(end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            falls = (shares @ np.interp(end + moved, _WATCHED, each) for each in self._failing)
-            share, slope = (np.atleast_1d(each) for each in falls)
+            share, slope = (_along(np.interp(end + moved, _WATCHED, each), shares) for each in self._failing)
             return share - enough, slope
 
-        first, last = np.array([_WATCHED[0] - moved.max()]), np.array([_WATCHED[-1] - moved.min()])
+        first = _WATCHED[0] - moved.max(axis=-1, keepdims=True)
+        last = _WATCHED[-1] - moved.min(axis=-1, keepdims=True)
         return rooted(off, (first + last) / 2, first, last, ROUNDING * enough) + moved
 
     def __call__(self, off: np.ndarray, ends: np.ndarray) -> np.ndarray:
@@ -115,33 +115,46 @@ class MeanScore:
     ) -> np.ndarray:
         """Intercept and slopes about which scores of effects at these points are 0; shape (m, 2) of m.
 
-        Points (p, c) of c columns, or (p,) of one; each column has a slope.
+        Points (p, c) of c columns, or (p,) of one; each column has a slope. Where arrays begin with one more
+        axis it is that of several laws.
         Rows are watched to these ends on the line that is found or, if it `moves`, on the line of 0.
         """
-        rows, tables = np.column_stack([np.ones(len(at)), at]), self._tables[moves]
-        products = np.einsum("ia,ib->iab", rows, rows)
+        rows, tables = _rows(at, shares), self._tables[moves]
+        across, k = rows.swapaxes(-1, -2), rows.shape[-1]
+        products = (rows[..., None] * rows[..., None, :]).reshape(*rows.shape[:-1], k**2)
 
         def about(line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            along = line @ rows.T
-            where = _places(effects - along, ends + moves * self.up * along)
-            score, slope = shares * _between(tables, *where)
-            return score @ rows, np.tensordot(slope, products, axes=1) + least
+            along = line @ across
+            where = _places(effects - along, ends[..., None, :] + moves * self.up * along)
+            score, slope = shares[..., None, :] * _between(tables, *where)
+            return score @ rows, (slope @ products).reshape(*line.shape, k) + least
 
-        least = 1e-9 * np.eye(rows.shape[1])
-        found, reach = np.zeros((len(effects), rows.shape[1])), np.ones((len(effects), 1))
+        least = 1e-9 * np.eye(k)
+        found, reach = np.zeros((*effects.shape[:-1], k)), np.ones((*effects.shape[:-1], 1))
         score, slope = about(found)
         for _ in range(_STEPS):
-            step = np.linalg.solve(slope, score[:, :, None])[:, :, 0]
-            longest = np.abs(step @ rows.T).max(axis=1, keepdims=True)
+            step = np.linalg.solve(slope, score[..., None])[..., 0]
+            longest = np.abs(step @ across).max(axis=-1, keepdims=True)
             if longest.max() < _NEAR:
                 break
             step *= np.minimum(1.0, reach / np.maximum(longest, _NEAR))
             tried, curved = about(found + step)
             # a step is not gone that leads far beyond where scores along it are 0
-            on = np.sum((tried + score / 2) * step, axis=1, keepdims=True) > 0
+            on = np.sum((tried + score / 2) * step, axis=-1, keepdims=True) > 0
             found, score = np.where(on, found + step, found), np.where(on, tried, score)
-            slope, reach = np.where(on[:, :, None], curved, slope), reach * np.where(on, 2.0, 0.25)
+            slope, reach = np.where(on[..., None], curved, slope), reach * np.where(on, 2.0, 0.25)
         return found
+
+
+def _rows(at: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(1, x) of rows at points, of one column or of several."""
+    columns = at[..., None] if at.ndim == shares.ndim else at
+    return np.concatenate([np.ones((*shares.shape, 1)), columns], axis=-1)
+
+
+def _along(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Sums over the rows of each law, of values (..., p) and shares (..., p) that keep their last axis."""
+    return np.asarray((values[..., None, :] @ shares[..., None])[..., 0])
 
 
 def _spread(values: np.ndarray, family: Family) -> np.ndarray:
@@ -195,7 +208,8 @@ class Told(NamedTuple):
 class Bends(NamedTuple):
     """Effects, each as likely as another: sums of scores that they have, and moves of the line.
 
-    And mean squares of what rows lie off the line of all rows. Shapes (m,), (m, 1 + c) of c columns and (m,).
+    And mean squares of what rows lie off the line of all rows. Shapes (m,), (m, 1 + c) of c columns and (m,);
+    several laws are the first axis of all, as of the arrays that they follow from.
     """
 
     sums: np.ndarray
@@ -230,10 +244,11 @@ class Bends(NamedTuple):
         """
         bounded, likelihood, looked = scores
         fitted = bounded.line(at, shares * weights, effects, ends)
-        rows = np.column_stack([np.ones(len(at)), at]).T
-        left = effects - fitted @ rows
+        across = _rows(at, shares).swapaxes(-1, -2)
+        left = effects - fitted @ across
         moves = likelihood.line(at, shares, left, ends, moves=True)
-        return cls(looked(left, ends) @ (shares * curve), moves, (left - moves @ rows) ** 2 @ shares)
+        sums = looked(left, ends[..., None, :]) @ (shares * curve)[..., None]
+        return cls(sums[..., 0], moves, ((left - moves @ across) ** 2 @ shares[..., None])[..., 0])
 
     def told(self, found: float, sd: float, odds: float = 1.0, errors: np.ndarray | None = None) -> Told:
         """By a sum with this sd, where a line bends with these odds before any look.

@@ -1,13 +1,14 @@
 """Do effects of two columns multiply? docs/theory/survival.md#products-that-the-formula-leaves-out."""
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
 from scipy.special import stdtrit
 
 from dpstats.curator import Release
@@ -27,19 +28,49 @@ _ALIKE = 0.5  # correlation from which columns say too much of each other for la
 # Student's with two degrees of freedom. A pair is asked about if one of twice that size moves the line.
 _EFFECT, _ASKED = 0.3, 2.0
 _CHANGES = stdtrit(2.0, even_shares(20))
+# Places of a column that say whether to ask about it, and pairs that are reckoned at once, in 70 kB an array
+_POINTS, _AT_ONCE = 8, 64
 
 
 class Pair(NamedTuple):
-    """Two columns of (1, x~), and what the first stage knows of where their rows lie."""
+    """Two columns of (1, x~), and what the first stage knows of where their rows lie.
 
-    columns: tuple[int, int]
+    Shapes (2,), (p, 2) and (p,), or of q pairs the same after a first axis.
+    """
+
+    columns: np.ndarray
     at: np.ndarray
     shares: np.ndarray
+
+    @classmethod
+    def of(cls, columns: np.ndarray, one: "_Law", other: "_Law") -> "Pair":
+        """Of columns each of which lies as if the other were not there."""
+        both = np.broadcast_arrays(one.at[..., :, None], other.at[..., None, :])
+        at, shares = np.stack(both, axis=-1), one.shares[..., :, None] * other.shares[..., None, :]
+        return cls(columns, at.reshape(*at.shape[:-3], -1, 2), shares.reshape(*shares.shape[:-2], -1))
 
     @property
     def curve(self) -> np.ndarray:
         """What scores are held against, at these points."""
-        return np.asarray(np.clip(np.prod(np.clip(self.at, -_EDGE, _EDGE), axis=1), -1.0, 1.0))
+        return np.asarray(np.clip(np.prod(np.clip(self.at, -_EDGE, _EDGE), axis=-1), -1.0, 1.0))
+
+
+class _Law(NamedTuple):
+    """Places of a column in its sds, and shares; or of several columns."""
+
+    at: np.ndarray
+    shares: np.ndarray
+
+    def fewer(self) -> "_Law":
+        """The rule of Gauss for it: `_POINTS` places, whose means of polynomials are those of all places.
+
+        They are the eigenvalues of multiplication by the place among polynomials, orthonormal by the shares.
+        """
+        whole, end = np.sqrt(self.shares), np.abs(self.at).max()
+        basis, _ = np.linalg.qr(whole[:, None] * legvander(self.at / end, _POINTS - 1))
+        at, ways = np.linalg.eigh(basis.T @ (self.at[:, None] * basis))
+        more = (0, _POINTS - len(at))  # as a flag has
+        return _Law(np.pad(at, more), np.pad((ways.T @ (basis.T @ whole)) ** 2, more))
 
 
 @dataclass(frozen=True)
@@ -63,7 +94,10 @@ class PairLook:
         """Those whose product would move a coefficient by more than two standard errors, were it so large."""
         if not np.isfinite(self.line.cov).all():
             return ()
-        return [columns for columns in self._candidates() if self._moves(columns)]
+        asked = list(self._candidates())
+        laws = {column: self._law(self.far.law, column - 1).fewer() for column in {*chain(*asked)}}
+        parts = (asked[first : first + _AT_ONCE] for first in range(0, len(asked), _AT_ONCE))
+        return [part[i] for part in parts for i in np.flatnonzero(self._moves(part, laws))]
 
     def public(self) -> dict[str, Any]:
         used = np.unique(self.pairs)
@@ -87,7 +121,7 @@ class PairLook:
         """Where a product that surely is there moves the line, by how large a sum it makes."""
         each = [self._bends(pair, _CHANGES) for pair in self._laws(columns)]
         sums, moves, _ = (np.concatenate(both) for both in zip(*each, strict=True))
-        squares = np.tile((_CHANGES * self._unit(columns)) ** 2, len(each))
+        squares = np.tile((_CHANGES * self._unit(np.array(columns))) ** 2, len(each))
         by = Bends(self.far.rows * sums, moves, squares).told(found, sd, math.inf)
         used = np.array([0, *columns])
         way = np.zeros((len(self.line.beta), len(used)))
@@ -101,23 +135,28 @@ class PairLook:
         scale, middle = self.far.scale, self.line.moments[0] / self.line.moments[0, 0]
         cov = self.line.moments / self.line.moments[0, 0] - np.outer(middle, middle)
         numbers, (varying,) = 1 + self.far.chosen, np.nonzero(~scale.hardly_varies)
-        for i, j in itertools.combinations((1 + varying).tolist(), 2):
+        for i, j in combinations((1 + varying).tolist(), 2):
             alike = cov[i, j] ** 2 > _ALIKE**2 * cov[i, i] * cov[j, j]
             if np.isin((i, j), numbers).any() and not alike:
                 yield i, j
 
-    def _moves(self, columns: tuple[int, int]) -> bool:
-        pair = next(self._laws(columns))
-        moves = np.abs(self._bends(pair, np.array([-_ASKED, _ASKED])).moves).max(axis=0)
-        used = np.array([0, *columns])
-        sds = np.sqrt(np.diag(self.line.cov)[used]) * np.append(1.0, self._roots[used[1:] - 1])
-        return bool((moves > WORTH * sds).any())
+    def _moves(self, asked: Sequence[tuple[int, int]], laws: Mapping[int, _Law]) -> np.ndarray:
+        """Whether products of the largest size move a coefficient, of each of these pairs."""
+        columns = np.array(asked)
+        each = np.array([[laws[column] for column in pair] for pair in asked])  # (q, 2, 2, _POINTS)
+        one, other = (_Law(*law.swapaxes(0, 1)) for law in each.swapaxes(0, 1))
+        bends = self._bends(Pair.of(columns, one, other), np.array([-_ASKED, _ASKED]))
+        sds = np.sqrt(np.diag(self.line.cov)) * np.append(1.0, self._roots)
+        used = np.pad(columns, ((0, 0), (1, 0)))
+        return np.asarray((np.abs(bends.moves).max(axis=1) > WORTH * sds[used]).any(axis=1))
 
     def _bends(self, pair: Pair, changes: np.ndarray) -> Bends:
         """Of products of so many units."""
         rises = self._rises(pair.columns)
-        effects = self._unit(pair.columns) * changes[:, None] * np.prod(pair.at, axis=1)
-        ends = self.far.scores[0].ends(self.far.failed, pair.at @ rises, pair.shares, 1.0)
+        unit = self._unit(pair.columns)[..., None, None]
+        effects = unit * changes[:, None] * np.prod(pair.at, axis=-1)[..., None, :]
+        along = (pair.at @ rises[..., None])[..., 0]
+        ends = self.far.scores[0].ends(self.far.failed, along, pair.shares, 1.0)
         weights, curve = self._weights(pair), pair.curve
         return Bends.of(effects, pair.at, pair.shares, weights, curve, self.far.scores, ends)
 
@@ -129,38 +168,37 @@ class PairLook:
         off = np.array([CROOKED**2 * errors[[0, *columns]].sum() for columns in self.pairs])
         return sds_of_sums(self.far.events, squares, square, noise, off)
 
-    def _rises(self, columns: tuple[int, int]) -> np.ndarray:
-        used = np.array(columns)
-        return np.asarray(self.line.beta[used] * self._roots[used - 1])
+    def _rises(self, columns: np.ndarray) -> np.ndarray:
+        return np.asarray(self.line.beta[columns] * self._roots[columns - 1])
 
-    def _unit(self, columns: tuple[int, int]) -> float:
+    def _unit(self, columns: np.ndarray) -> np.ndarray:
         """Of a product of columns in their sds, in sigmas."""
-        return math.hypot(_EFFECT, *self._rises(columns))
+        return np.asarray(np.sqrt(_EFFECT**2 + np.sum(self._rises(columns) ** 2, axis=-1)))
 
     def _weights(self, pair: Pair) -> np.ndarray:
         """Of rows at these points, beside which the other columns are as long as they are on average."""
-        own = np.array([0, *pair.columns])
-        rows = np.column_stack([np.ones(len(pair.at)), pair.at * self._roots[own[1:] - 1]])
-        inverse = np.linalg.pinv(self.line.moments[np.ix_(own, own)] / self.line.moments[0, 0])
-        lengths = np.sum(rows @ inverse * rows, axis=1) + len(self.line.beta) - 3
+        own = np.concatenate([np.zeros_like(pair.columns[..., :1]), pair.columns], axis=-1)
+        columns = pair.at * self._roots[pair.columns - 1][..., None, :]
+        rows = np.concatenate([np.ones((*pair.shares.shape, 1)), columns], axis=-1)
+        block = self.line.moments[own[..., :, None], own[..., None, :]]
+        inverse = np.linalg.pinv(block / self.line.moments[0, 0])
+        lengths = np.sum(rows @ inverse * rows, axis=-1) + len(self.line.beta) - 3
         return np.asarray(np.minimum(1.0, self.far.radius**2 / np.maximum(lengths, ROUNDING)))
 
     def _laws(self, columns: tuple[int, int]) -> Iterator[Pair]:
         """With rows that noise may hide in the next octave, and in all beyond."""
         for law in (self.far.law, self.far.tail):
-            (first, one), (second, other) = (self._law(law, column - 1) for column in columns)
-            at = np.column_stack([np.repeat(first, len(second)), np.tile(second, len(first))])
-            yield Pair(columns, at, np.outer(one, other).ravel())
+            one, other = (self._law(law, column - 1) for column in columns)
+            yield Pair.of(np.array(columns), one, other)
 
-    def _law(self, law: ColumnLaw, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """Places of a column in its sds, and shares."""
+    def _law(self, law: ColumnLaw, j: int) -> _Law:
         if j in self.far.chosen:
             (own,) = np.flatnonzero(self.far.chosen == j)
             held = law.shares[own] > 0
-            return law.at[own, held], law.shares[own, held]
+            return _Law(law.at[own, held], law.shares[own, held])
         low, high = self.far.scale.lower[j], self.far.scale.upper[j]
         share = min(max(-low / (high - low), ROUNDING), 1 - ROUNDING)
-        return np.array([low, high]) / self._roots[j], np.array([1 - share, share])
+        return _Law(np.array([low, high]) / self._roots[j], np.array([1 - share, share]))
 
     @property
     def _roots(self) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Which pairs of columns are asked whether their effects multiply, and by what a product moves a line."""
 
 from dataclasses import replace
+from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ import dpstats as dps
 from dpstats.estimators.bends import ReleasedLine
 from dpstats.estimators.bent_times import Asked, Bent, FarLook, WeightedRows
 from dpstats.estimators.one_bend import MeanScore
-from dpstats.estimators.paired import PairLook, with_pairs
+from dpstats.estimators.paired import PairLook, _Law, with_pairs
 from dpstats.estimators.row_scale import RowScale
 from dpstats.families import SEV
 from dpstats.families.martingale import taper
@@ -76,6 +77,20 @@ def test_pairs_are_asked_about_of_which_a_product_moves_a_line() -> None:
     flagged = look(SKEWED, SKEWED, share=0.1)
     assert list(flagged.pairs) == [(1, 2)]
     assert not PairLook(replace(flagged.far, chosen=np.zeros(0, dtype=int))).pairs
+
+
+def test_of_many_columns_all_pairs_are_asked_about() -> None:
+    by = look(*[SKEWED] * 13)
+    assert list(by.pairs) == list(combinations(range(1, 14), 2))
+
+
+@pytest.mark.parametrize("points", [2, 5, 34])
+def test_few_places_stand_for_all_of_a_column(points: int) -> None:
+    draw = np.random.default_rng(points)
+    at, shares = draw.standard_exponential(points) - 1, draw.dirichlet(np.ones(points))
+    few, powers = _Law(at, shares).fewer(), np.arange(16)[:, None]
+    assert len(few.at) == 8 and (few.shares >= 0).all()
+    assert few.at**powers @ few.shares == pytest.approx(at**powers @ shares, rel=1e-9)
 
 
 def test_rows_that_all_count_in_full_leave_nothing_to_ask() -> None:
