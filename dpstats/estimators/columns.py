@@ -38,13 +38,9 @@ from dpstats.moments.noisy import SEEN
 _LEAST_SCATTER = 0.1
 # the least that is believed of a variance, against that of the scale
 _LEAST_RATIO = 0.02
-# a column of which this much of the mean square in its box is that of the ends holds nothing else
-_AT_ENDS = 0.9
 # A column of rare 0/1 values is not stretched until rows of a 1 are longer than the longest row, its square
 # taken for 1.5 k: they would be weighted down, and with them all they say of the other columns.
 _LONGEST_END = 1.5
-# of the rows of a column, beyond which their place is that of nearly all
-_MOST = 0.5
 # single values of a column that are tried, whether one explains its moments
 _VALUES = 101
 
@@ -230,7 +226,7 @@ def _sizes(found: "_Moments", told: "_Moments", zoomed: Zoomed) -> tuple[np.ndar
 
 def of_few(shares: np.ndarray, places: np.ndarray) -> np.ndarray:
     """How far rows lie that are not where noise leaves more than half of a column's; 0 if that is nowhere."""
-    most = shares > _MOST * shares.sum(axis=1, keepdims=True)
+    most = shares > 1 / 2 * shares.sum(axis=1, keepdims=True)
     few = np.where(most, 0.0, shares) * most.any(axis=1, keepdims=True)
     return np.asarray(np.sqrt(np.sum(few * places**2, axis=1) / np.maximum(few.sum(axis=1), 1e-300)))
 
@@ -255,8 +251,8 @@ class _Moments:
         first = np.clip(first, -1.0, 1.0)
         # in a part of its box alone, rows at an end may be such that lie beyond it; and a skewed column may
         # lie near one end: at the ends alone, a column of its mean varies more than any other
-        most, sds = _AT_ENDS + (1 - _AT_ENDS) * first**2, 2 * second_sd
-        binary = whole & (second > _AT_ENDS + sds) & (second > most - sds)
+        most, sds = ALIKE + (1 - ALIKE) * first**2, 2 * second_sd
+        binary = whole & (second > ALIKE + sds) & (second > most - sds)
         binary = np.append(box.binary, False) | binary
         binary[-1] = False
         return cls(first, first_sd, np.where(binary, 1.0, second), second_sd, binary)

@@ -10,15 +10,13 @@ import numpy as np
 
 from dpstats.curator import Curator
 from dpstats.estimators.row_scale import SURE
+from dpstats.estimators.zoom import HIDDEN
 from dpstats.moments.interval_counts import cells
 
 # even times of the first look, and even ones of the logarithm, over so many decades below the upper bound
 _EVEN, _STEPS, _DECADES = 15, 36, 6.0
 # and those of the logarithm below these, two a decade: a nanosecond is 1e-18 of thirty years
 _FEW, _LONGEST = 24, 18.0
-# sds of the noise of a sum, fewer than which are not taken to leave: with 2, limits of 17 designs of small
-# tables and subsets were 3 % longer in the mean (docs/theory/kaplan_meier.md#times)
-_HIDDEN = 1.5
 
 
 def public_times(low: float, high: float, even: int = _EVEN) -> np.ndarray:
@@ -101,7 +99,7 @@ def _passed(ends: np.ndarray, left: np.ndarray, noise: np.ndarray) -> np.ndarray
 
     Cells are halved again and again. In a half there are as many as if they left evenly in time and, of what
     is counted beyond these, nothing up to one sd of its noise, all from `SURE` sds on, and in between a share
-    that grows with its square. In all there are no fewer than `_HIDDEN` sds of noise.
+    that grows with its square. In all there are no fewer than `HIDDEN` sds of noise.
 
     Parameters
     ----------
@@ -109,7 +107,7 @@ def _passed(ends: np.ndarray, left: np.ndarray, noise: np.ndarray) -> np.ndarray
         Of cells, with the numbers until each end as released, and the variances of their noise.
     """
     found = np.zeros(len(ends))
-    found[-1] = max(left[-1], _HIDDEN * np.sqrt(noise[-1]))
+    found[-1] = max(left[-1], HIDDEN * np.sqrt(noise[-1]))
     spans = [(0, len(ends) - 1)]
     for first, last in spans:
         middle = (first + last) // 2

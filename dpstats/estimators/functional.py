@@ -14,7 +14,7 @@ import scipy
 from dpstats._codes import LOST, NOISY, WEAK, problems_at
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
-from dpstats.estimators.matrices import covariance_of_product, noise_edge
+from dpstats.estimators.matrices import covariance_by_free_entries, noise_edge
 from dpstats.estimators.row_scale import Box
 from dpstats.families import Family
 
@@ -124,7 +124,7 @@ def least_squares(moments: Moments, family: Family) -> LeastSquares:
     square = float(covariance[-1, -1] - slopes @ covariance[:-1, -1])
     # sd of the noise on the mean square residual of a line with these slopes
     direction = np.concatenate([[-moments.mean[-1] + slopes @ moments.mean[:-1]], -slopes, [1.0]])
-    by_noise = covariance_of_product(moments.sds, np.outer(direction, direction))
+    by_noise = covariance_by_free_entries(moments.sds, np.outer(direction, direction))
     noise = math.sqrt(float(direction @ by_noise @ direction)) / moments.n
     square = min(max(square, noise, 1e-12), 1.0)
     sigma = math.sqrt(square) / family.sd

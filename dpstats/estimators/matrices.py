@@ -41,7 +41,7 @@ def symmetric_power(matrix: np.ndarray, power: float, least: float = -math.inf) 
     return (vectors * np.maximum(values, least) ** power) @ vectors.T
 
 
-def covariance_of_product(sds: np.ndarray, second: np.ndarray) -> np.ndarray:
+def covariance_by_free_entries(sds: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Covariance of N v for v with these second moments, each entry of the triangle of N drawn alone."""
     covariance = sds**2 * second
     np.fill_diagonal(covariance, sds**2 @ np.diag(second))

@@ -42,7 +42,7 @@ from dpstats.families.location_scale import Family
 
 NARROW = 2.0**-10
 _LEAST_KEPT = 2.0**-20  # of dG, far above the errors of the integrals
-_LARGEST = 700.0  # of log hazards: e^700 is a float
+LARGEST = 700.0  # of log hazards: e^700 is a float
 
 
 class Between(NamedTuple):
@@ -77,11 +77,11 @@ class Between(NamedTuple):
 
 def between(family: Family, lower: np.ndarray, upper: np.ndarray) -> Between:
     """Rows that failed between these residuals; `upper` is infinite where they had not failed."""
-    log_first, log_last = (np.minimum(family.log_cumulative_hazard(z), _LARGEST) for z in (lower, upper))
+    log_first, log_last = (np.minimum(family.log_cumulative_hazard(z), LARGEST) for z in (lower, upper))
     last = np.exp(log_last)
     hazard = np.where(np.isinf(upper), np.inf, last - np.exp(log_first))
     seen = hazard < NARROW
-    apart = np.minimum(log_last - log_first, _LARGEST)
+    apart = np.minimum(log_last - log_first, LARGEST)
     share = np.where(apart > 0, np.exp(apart / np.expm1(apart) - 1), 1.0)
     middle = family.quantile(-np.expm1(-np.where(seen, last * share, 1.0)))
     middle = np.where(upper > lower, np.fmin(np.fmax(middle, lower), upper), lower)

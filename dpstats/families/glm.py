@@ -23,7 +23,7 @@ T = TypeVar("T")
 # exp() of a linear predictor beyond this says nothing more, and its square still is a number
 LARGEST_EXPONENT = 300.0
 # linear predictors beyond which there is no rarer answer
-_EVENLY = 40.0
+EVENLY = 40.0
 # the ends of a share of ones that has a linear predictor
 CERTAIN = (1e-6, 1 - 1e-6)
 # a dispersion so near to 0 is Poisson
@@ -204,7 +204,7 @@ class GlmFamily:
     @property
     def contradicted(self) -> float:
         """Of a 0 or 1, rows with the rarer answer, if one lies at each unit of the linear predictor."""
-        mean = self.mean(np.linspace(-_EVENLY, _EVENLY, 100 * int(_EVENLY) + 1))
+        mean = self.mean(np.linspace(-EVENLY, EVENLY, 100 * int(EVENLY) + 1))
         return float(np.minimum(mean, 1 - mean).sum()) / 50
 
     @property

@@ -20,7 +20,7 @@ _HIDDEN = 0.2
 # What values far out, which are clipped or whose rows are shortened, move: means in sds, sds as a share, and
 # correlations r in 1 - r^2. In designs of the lottery (benchmarks/column_moments.py) 95 % are within two of
 # these, but for sds of columns with long tails, which are smaller than they would be.
-_ANY = 3**-0.5  # sd of a correlation that may have any value
+ANY = 3**-0.5  # sd of a correlation that may have any value
 _OF_MEAN, _OF_SD, _OF_CORR = 0.09, 0.11, 0.07
 
 
@@ -86,7 +86,7 @@ class DesignMoments(Arrays):
         One of which noise, or rounding, leaves nothing is told by an upper limit, as in `of_matrix`.
         """
         know, free, squares = self.corr is not None, 1 - np.eye(len(self.mean)), back**2
-        corr, doubt = (self.corr, self.corr_noise) if know else (np.eye(len(free)), _ANY * free)
+        corr, doubt = (self.corr, self.corr_noise) if know else (np.eye(len(free)), ANY * free)
         assert corr is not None and doubt is not None
         noise = np.add.outer(self.sd_noise**2, self.sd_noise**2)
         noise += 2 * np.diag(self.sd_noise**2)  # of a variance, whose two factors err together

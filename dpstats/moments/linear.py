@@ -20,7 +20,7 @@ import numpy as np
 from dpstats.moments.noisy import NoisyMoments, NormalEquations, read_only
 from dpstats.moments.normal_rows import kept_at
 from dpstats.moments.parts import Untold
-from dpstats.moments.posterior import covariance_of_product
+from dpstats.moments.posterior import covariance_by_shaped_noise
 from dpstats.moments.roots import root_of
 from dpstats.moments.solution import Before, Solution, judged, of_coefficients
 from dpstats.moments.spread import (
@@ -122,7 +122,7 @@ class Pulled:
         """The same by noise of the matrix that all rows were told from, and means if by nothing else."""
         moments, back = self.moments, self.moments.back
         through, reached = back @ self.lead, back @ (self.lead @ self._slopes(apart))
-        noise = covariance_of_product(
+        noise = covariance_by_shaped_noise(
             moments.released.noise_gram / moments.gram_weight, np.eye(len(back)), np.outer(reached, reached)
         )
         other = moments.untold.whole is not None and moments.untold.whole_error is not None

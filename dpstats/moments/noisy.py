@@ -14,7 +14,7 @@ import numpy as np
 from dpstats._codes import UNUSABLE, problems_at
 from dpstats.errors import SpecificationError
 from dpstats.moments.parts import Clipping, Earlier, Frame, Released, Untold, Weighting
-from dpstats.moments.posterior import covariance_of_product, denoised, posterior
+from dpstats.moments.posterior import covariance_by_shaped_noise, denoised, posterior
 from dpstats.moments.roots import with_floor
 from dpstats.moments.solution import believed, hidden, seen_share, wider
 
@@ -323,7 +323,7 @@ class NoisyMoments:
         """Covariance of the privacy noise of M_ar - M_aa delta."""
         again = 1.0 if self.earlier.shape is None else _SAME * self._noisy_share
         second = again * np.outer(delta, delta)
-        by_gram = covariance_of_product(self.released.noise_gram, self.noise_shape, second)
+        by_gram = covariance_by_shaped_noise(self.released.noise_gram, self.noise_shape, second)
         return np.asarray(self.released.noise_cross**2 * np.eye(len(delta)) + by_gram)
 
 

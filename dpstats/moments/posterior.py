@@ -77,8 +77,8 @@ def denoised(
     numbers : int, optional
         How many numbers the matrix is, where not all of its entries are free.
     shape : array, shape (k, k), optional
-        S where the noise is noise S^1/2 Z S^1/2, as of :func:`covariance_of_product`; matrices are compared
-        where it is Z.
+        S where the noise is noise S^1/2 Z S^1/2, as of :func:`covariance_by_shaped_noise`; matrices are
+        compared where it is Z.
     """
     k = len(matrix)
     if shape is not None:
@@ -97,7 +97,7 @@ def denoised(
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T), trust
 
 
-def covariance_of_product(noise: float, shape: np.ndarray, second: np.ndarray) -> np.ndarray:
+def covariance_by_shaped_noise(noise: float, shape: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Covariance of E delta, for delta with these second moments and E = noise S^1/2 Z S^1/2.
 
     Parameters

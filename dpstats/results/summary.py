@@ -17,6 +17,7 @@ from dpstats._codes import LAW, LOST
 from dpstats.formula import SurvResponse
 from dpstats.formula.factor_reader import category
 from dpstats.formula.reader import variable_in
+from dpstats.moments.noisy import SEEN
 from dpstats.results.document import (
     FIXED,
     NOT_ESTIMABLE,
@@ -302,7 +303,6 @@ def _beyond(record: Record) -> dict[str, str]:
     return {name: entry if name in entries else usual for name in response.variables}
 
 
-UNSURE = 3.0  # sds of noise that failures must be apart from none to be surely there
 UNSEEN = (
     ". There may be no failure at all: does the code of the event say what failed, and are the bounds in the "
     "unit of the times? A time above them is censored there"
@@ -460,7 +460,7 @@ def _more(code: str, record: Record) -> str:
     unit = record.schema.privacy_unit
     if code == LOST and unit.max_rows > 1:
         return SEVERAL.format(unit.column, unit.max_rows)
-    if code == LOST and record.nevents is not None and record.nevents.value < UNSURE * record.nevents.se:
+    if code == LOST and record.nevents is not None and record.nevents.value < SEEN * record.nevents.se:
         return UNSEEN
     if code != LAW or record.law is None:
         return ""

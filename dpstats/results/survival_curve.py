@@ -13,7 +13,7 @@ from dpstats._private import forgetful
 from dpstats._stored import Stored, text
 from dpstats.errors import SpecificationError
 from dpstats.moments.interval_counts import CumulativeHazard, comparison, cumulative_hazard
-from dpstats.moments.noisy import lacking
+from dpstats.moments.noisy import SEEN, lacking
 from dpstats.results.cautions import cautions
 from dpstats.results.curve_estimates import Hazard, LogRankTest, half_widths, logrank_test, restricted_mean
 from dpstats.results.document import NOT_ESTIMABLE, Document, Shown, limit_columns, marked, point_columns
@@ -29,7 +29,6 @@ from dpstats.results.plotting import (
     style,
     warn_of_pooled,
 )
-from dpstats.results.summary import UNSURE
 from dpstats.results.survival_quantities import check_times, failed_fractions
 from dpstats.results.table import (
     Column,
@@ -451,7 +450,7 @@ class CurveFit(Facts, Shown, Stored):
     def _unseen(self) -> bool:
         """Whether there may be no failure at all."""
         failed, sds = self.counts[:, : len(self.times)], self.sds[:, : len(self.times)]
-        return bool(failed.sum() <= UNSURE * np.sqrt((sds**2).sum()))
+        return bool(failed.sum() <= SEEN * np.sqrt((sds**2).sum()))
 
     def plot(
         self,

@@ -14,6 +14,7 @@ from scipy import special
 
 from dpstats._arguments import Axes, among, axes
 from dpstats.errors import SpecificationError
+from dpstats.families.between import LARGEST
 from dpstats.moments.roots import chi_square
 from dpstats.results import survival_tables as tables
 from dpstats.results.document import NOT_ESTIMABLE, Document, Estimates, limit_columns, point_columns
@@ -87,7 +88,6 @@ _OF_DISTRIBUTIONS = (
     "plot_reliability",
     "plot_hazard",
 )
-_FLOATS = 700.0  # of which floats hold exp
 _LEAST = 1e-300  # of a cumulative hazard, whose logarithm is taken
 
 
@@ -475,7 +475,7 @@ def _check_risks(linear: np.ndarray, se: np.ndarray) -> None:
     ------
     SpecificationError
     """
-    if (beyond := linear[np.isfinite(se) & (np.abs(linear) > _FLOATS)]).size:
+    if (beyond := linear[np.isfinite(se) & (np.abs(linear) > LARGEST)]).size:
         raise SpecificationError(
             "a risk is relative to a row whose covariates are all 0, and floats do not hold "
             f"exp({beyond[0]:g}), that of a row of newdata; differences of type='lp' are of log hazards "
@@ -484,4 +484,4 @@ def _check_risks(linear: np.ndarray, se: np.ndarray) -> None:
 
 
 def _survival(log: np.ndarray) -> np.ndarray:
-    return np.exp(-np.exp(np.minimum(log, _FLOATS)))
+    return np.exp(-np.exp(np.minimum(log, LARGEST)))

@@ -539,7 +539,7 @@ MUTANTS = (
     planted(
         "an effect so large that no information is seen is taken for noise",
         "estimators/test_ray.py::test_scores_on_the_way_say_together_whether_an_effect_is_no_noise",
-        (NEWTON, "total > _RISES", "total < -_RISES"),
+        (NEWTON, "total > SEEN", "total < -SEEN"),
     ),
     planted(
         "an effect so large that no information is seen is put back at the start",
@@ -1258,7 +1258,7 @@ MUTANTS = (
     planted(
         "slopes of a dose that few rows have rest on the curvature where steps stopped (probit)",
         "estimators/test_slopes.py::test_a_slope_of_a_dose_that_few_rows_have_has_no_short_interval",
-        ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 1.5"),
+        ("estimators/newton/slopes.py", "shares[most] <= 1 / 2", "shares[most] <= 3 / 2"),
     ),
     planted(
         "rows of a dose are thought to lie about the middle by all other columns (probit)",
@@ -1284,7 +1284,7 @@ MUTANTS = (
     planted(
         "numbers with rows all over their range are taken for a dose that few rows have (probit)",
         "estimators/test_slopes.py::test_only_a_number_with_most_rows_in_one_octave_may_be_a_dose_that_few_have",
-        ("estimators/newton/slopes.py", "_MOST = 0.5", "_MOST = 0.0"),
+        ("estimators/newton/slopes.py", "shares[most] <= 1 / 2", "shares[most] <= 0"),
     ),
     planted(
         "slopes of a dose that few rows have rest on the information where steps stopped (logit)",
@@ -1852,7 +1852,7 @@ MUTANTS = (
     planted(
         "an eigenvalue that noise half made is taken for what it seems (survreg)",
         "estimators/test_engine.py::test_a_step_is_as_long_as_scores_leave_it_at_the_least_information_that_may_be_there",
-        ("estimators/engine/information.py", "self.values - _TOO_LARGE * self.sds", "self.values"),
+        ("estimators/engine/information.py", "self.values - _BY_ERROR * self.sds", "self.values"),
     ),
     planted(
         "the noise of the number of events is forgotten (survreg)",

@@ -17,14 +17,13 @@ from dpstats.moments.solution import believed, not_noise, seen_share
 FORGET = 0.85
 # eigenvalues are raised to this share of the size at which half of them is believed
 FLOOR = 0.75
-# sds of its error that an eigenvalue is taken to be too large by, where it may be
-_TOO_LARGE = 2.0
-# largest eigenvalue, in sizes of its error, below which nothing is known
-_STANDS_OUT = 2.0
+# sds of its error that an eigenvalue is taken to be too large by, where it may be; and sizes of it, below
+# which the largest eigenvalue says nothing
+_BY_ERROR = 2.0
 # variance of the coefficient of a column whose scale may be a million times too large
 ANY = 1e12
 # share of a column's square that may lie where nothing is seen without this counting
-_SHOWN = 0.05
+SHOWN = 0.05
 # sds of noise that the information on a column of unknown spread exceeds where it is seen. Its logarithm may
 # be anywhere in the 8 units of twelve octaves, or lie within 1 / z of what z sds say: noise made all that was
 # seen with odds of 8 z exp(-z^2 / 2) / sqrt(2 pi), which are 1 to 200 at 4 sds and 1 to 10 at 3
@@ -101,7 +100,7 @@ class Information:
     @property
     def stands_out(self) -> bool:
         """Whether the error explains less than half of the largest eigenvalue."""
-        return bool(np.max(self.values / self.sizes) > _STANDS_OUT)
+        return bool(np.max(self.values / self.sizes) > _BY_ERROR)
 
     def solve(self, scores: np.ndarray) -> np.ndarray:
         """Newton's step; none along directions that are not seen."""
@@ -153,7 +152,7 @@ class Information:
         A root is as far as scores are over the information. Along a direction of which there is none the
         least eigenvalue exceeds no more of the error than that of a single number.
         """
-        own, least = np.sum(self.vectors * (cov @ self.vectors), axis=0), self.values - _TOO_LARGE * self.sds
+        own, least = np.sum(self.vectors * (cov @ self.vectors), axis=0), self.values - _BY_ERROR * self.sds
         return np.where(least > 0, own * (self.used / np.where(least > 0, least, 1.0)) ** 2, math.inf)
 
     def blind(self, variance: np.ndarray | float = 1.0) -> np.ndarray:
@@ -203,7 +202,7 @@ class Information:
             Of which the spread is not known.
         """
         unseen = self.vectors[:, self.values < np.maximum(SURELY * self.sds, 1e-12)]
-        hidden = np.sum((unseen.T @ axes) ** 2, axis=0) > _SHOWN * np.sum(axes**2, axis=0)
+        hidden = np.sum((unseen.T @ axes) ** 2, axis=0) > SHOWN * np.sum(axes**2, axis=0)
         return (axes * (hidden & vague) * ANY) @ axes.T
 
 

@@ -18,13 +18,13 @@ from dpstats.estimators.matrices import SMALLEST, by_precision
 from dpstats.estimators.row_scale import SURE, RowScale, categories
 from dpstats.estimators.zoom import HIDDEN
 from dpstats.moments import LinearMoments
+from dpstats.moments.design import ANY
 from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.roots import with_floor
 
 # By how much shortening may take more or less of a variance than of a normal column's, as a share: beside
 # three other columns it takes up to .4 more of exponential, lognormal and t columns, and of rare values.
 _OTHER = 0.3
-_IN_COMMON = 3**-0.5  # sd of a correlation of which nothing is known, even over [-1, 1]
 _EDGE = math.sqrt(12 / 7)  # of a cell of one octave, over its root mean square
 # What a column has beyond where it was seen, in units of what an exponential has there: so much per unit of
 # the kurtosis of what was seen beyond about a normal's, at least and at most. On exponential, lognormal and t
@@ -64,7 +64,7 @@ def of_all_rows(
         _usual(k, radius)
     )
     lost = np.sqrt(np.maximum(seen * stretch - heard, 0.0))
-    apart = np.hypot(within * np.sqrt(np.outer(stretch, stretch)) - common, _IN_COMMON * np.outer(lost, lost))
+    apart = np.hypot(within * np.sqrt(np.outer(stretch, stretch)) - common, ANY * np.outer(lost, lost))
     first = int(scale.constant)
     mean = mean * (not own)  # the scale is centred at the mean of all rows
     whole = np.eye(k)

@@ -18,7 +18,6 @@ from dpstats.moments.solution import not_noise
 _UNEVEN, _EVEN = 0.5, 0.1
 # The least share of a level before a release, over an even one; what a release leaves of it at least
 _LEAST, _KEPT = 0.2, 0.02
-_MANY = 0.5  # share of the rows that a level has, if all have it as far as noise tells
 
 
 def expected_moments(scale: RowScale) -> np.ndarray:
@@ -51,7 +50,7 @@ def may_be_constant(scale: RowScale, alike: np.ndarray) -> bool:
     Not where they would all be 0: in a column that is 0 but for rows of a level, or such of a flag, that few
     rows have.
     """
-    few = (scale.within >= 0) & (scale.center[scale.within] < _MANY)
+    few = (scale.within >= 0) & (scale.center[scale.within] < 1 / 2)
     return bool((alike & ~few).any())
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpstats.estimators.known.structure import Left, Structure
-from dpstats.estimators.matrices import ROUNDING, covariance_of_product
+from dpstats.estimators.matrices import ROUNDING, covariance_by_free_entries
 
 # Variances that moments may have, over that of their noise; and for how many pairs each counts beforehand
 _SIZES = 4.0 ** np.arange(-2, 8)
@@ -55,7 +55,7 @@ class NoiseLeft:
         """Covariance of N v for v with these second moments, shape (k, k)."""
         unit = np.eye(len(second))
         if self.obeying is None:
-            return covariance_of_product(np.sqrt(self.kept * (1 + unit) / 2), second)
+            return covariance_by_free_entries(np.sqrt(self.kept * (1 + unit) / 2), second)
         values, vectors = np.linalg.eigh(second)
         some = values > ROUNDING * values[-1]
         each = (vectors[:, some] * np.sqrt(values[some])).T

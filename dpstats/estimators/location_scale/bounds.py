@@ -43,7 +43,6 @@ FAR = 60.0
 _FIRST_KEPT = 0.5
 # width at which the cut is chosen, before the width itself is
 USUAL_WIDTH = 4.0
-_NO = (0.0, 0.0)  # pivots and limits, where log sigma has no score
 # Bias of log sigma against maximum likelihood, per share of the failures that come at other times than the
 # law says, were a bound at 0. It falls half as fast in each as what is assumed where no share is known.
 _OFF = 3.0
@@ -108,7 +107,8 @@ class Bounding(Generic[P]):
             farthest = declared_range(point[:-1], placement.scale)[1]
             lowest = (placement.scale.lower[-1] - farthest) / sigma_of(point)
             floor = min(max(lowest, -FAR), -UNSEEN)
-        known, limits, pivots = problem.known_scale, _NO, _NO
+        known = problem.known_scale
+        limits = pivots = (0.0, 0.0)  # where log sigma has no score
         if not known:
             limits = self._limits(choice.width, point)
             pivots = self._pivots(point, math.isfinite(choice.width))

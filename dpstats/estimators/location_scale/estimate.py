@@ -9,7 +9,7 @@ import scipy
 from dpstats._codes import ALL_LOST, RANGE, UNSETTLED, WEAK, problems_at
 from dpstats.estimators.engine.average import Steps, scatter, scattered
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
-from dpstats.estimators.engine.information import Information, step_covariances, together
+from dpstats.estimators.engine.information import SHOWN, Information, step_covariances, together
 from dpstats.estimators.level_scores import FARTHEST, LevelScores
 from dpstats.estimators.location_scale.bounds import Bounding, Choice
 from dpstats.estimators.location_scale.level_lines import Reader, few_events, lines, read_levels, widths
@@ -24,8 +24,6 @@ from dpstats.moments import Quantity
 USABLE, HOPELESS, OF_LOG_SIGMA = 3.0, 5.0, 1.6
 # relative noise of the number of events at which the same happens: scale and start of the fit rest on it
 COUNT_USABLE = 0.15
-# share of a column in what noise hides from which on nothing bounds its slope, if it may hardly vary
-_HIDES = 0.05
 # a column is long on one side if the row weight takes this share of its squares away there, and three times
 # what it takes on the other: its effect is then that of the bulk
 _LONG_RANGE, _ONE_SIDED = 0.5, 3.0
@@ -219,7 +217,7 @@ def without_scale(bounding: Bounding[Placement], information: Information) -> np
     """
     scale = bounding.placement.scale
     hidden = (information.vectors[1 : bounding.k] ** 2) @ (information.seen < 0.5)
-    vague = (hidden > _HIDES) & scale.hardly_varies
+    vague = (hidden > SHOWN) & scale.hardly_varies
     if isinstance(bounding.placement, PlacedByFamily):
         vague = scale.unknown | (~scale.varies & (not scale.varies.any()))
     return np.append((vague & ~bounding.placement.problem.box.binary).any(), vague)

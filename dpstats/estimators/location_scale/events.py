@@ -88,7 +88,7 @@ class Events(EventSquares):
         """Variance of what noise adds to `square` along these vectors, in columns; shape (m,)."""
         return self.noise**2 * self._noise_left.along(self.way.T @ vectors)
 
-    def covariance_of_product(self, vector: np.ndarray) -> np.ndarray:
+    def covariance_by_noise(self, vector: np.ndarray) -> np.ndarray:
         """Covariance of the product of that with a vector, shape (k, k)."""
         moved = self.way.T @ vector
         found = self._noise_left.of_product(np.outer(moved, moved))

@@ -19,6 +19,7 @@ from dpstats.estimators.location_scale.events import Events
 from dpstats.estimators.location_scale.placement import PlacedByLine
 from dpstats.estimators.location_scale.problem import SurvivalProblem, sigma_of
 from dpstats.estimators.row_scale import RowScale
+from dpstats.estimators.zoom import HIDDEN
 from dpstats.families import Family
 from dpstats.families.between import between
 from dpstats.families.martingale import scores
@@ -28,7 +29,6 @@ from dpstats.families.tapers import Taper
 # Ends of the cells, as shares that have failed by then: cells finer than these would hold more noise than
 # they tell, at the budgets at which matrices are released.
 _FAILED = np.sin(np.pi / 2 * even_shares(11)) ** 2
-_NOISE = 1.5  # sds of noise below which a cell is taken for an empty one
 _EARLIEST, _BEYOND = -1000.0, 0.3  # residuals: of an open end, and from the last edge to the last cell's
 # Of the slopes of the line through the points of the events, which are those of inspections too: between .6
 # and .8 take away the correlation of log sigma and the slopes, of one inspection a row and of many. Where
@@ -183,7 +183,7 @@ def placed(
     side = len(edges) + 1
     counts = np.zeros((side, side))
     counts[np.triu_indices(side)] = release.values[0]
-    counts[counts < _NOISE * release.sd] = 0.0
+    counts[counts < HIDDEN * release.sd] = 0.0
     if not counts.any():
         np.fill_diagonal(counts, 1.0)
     return PlacedByInspections(problem, scale, events, InspectedLaw.counted(problem.family, edges, counts))

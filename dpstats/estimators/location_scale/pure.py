@@ -221,7 +221,7 @@ class PureRoute(WhitenedNewton):
         """Variance of the scores that an error of the information makes of a step."""
         w, k = self.whitening.matrix, self.bounding.k
         share = self.information.unit[0] ** 2 / self.events.fraction
-        location = share**2 * np.diag(w @ self.events.covariance_of_product(w @ step[:k]) @ w)
+        location = share**2 * np.diag(w @ self.events.covariance_by_noise(w @ step[:k]) @ w)
         return np.pad(location, (0, len(step) - k))
 
 

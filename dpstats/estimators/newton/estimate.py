@@ -28,12 +28,10 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.slopes import leaning, read_slopes
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
-from dpstats.moments.noisy import lacking
+from dpstats.moments.noisy import SEEN, lacking
 
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
-# sds of noise that scores surely exceed: of 17 ordinary logits that noise had drawn none had more than 2.4
-_RISES = 3.0
 
 
 class OnTheWay(NamedTuple):
@@ -45,10 +43,13 @@ class OnTheWay(NamedTuple):
 
 
 def rises(on_the_way: Sequence[OnTheWay], way: np.ndarray) -> bool:
-    """Whether the log-likelihood surely rose along such coefficients of standardised columns."""
+    """Whether the log-likelihood surely rose along such coefficients of standardised columns.
+
+    Of 17 ordinary logits that noise had drawn none rose by more than 2.4 sds of noise.
+    """
     owns = [np.linalg.solve(each.whitening, way) / each.noise for each in on_the_way]
     total = sum(float(own @ each.scores) / each.noise for own, each in zip(owns, on_the_way, strict=True))
-    return total > _RISES * float(np.linalg.norm(owns))
+    return total > SEEN * float(np.linalg.norm(owns))
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 
-# sd of the relative change of an eigenvalue between two such steps, where curvature depends on the means
-_CHANGE = 0.3
+# sd of the relative change of an eigenvalue, or of their mean, between two such steps, where curvature
+# depends on the means
+CHANGE = 0.3
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def past(releases: Accumulator, information: Information, whitening: np.ndarray)
     """
     last = Accumulator(releases.releases[-1:]).sds(whitening, information.vectors)
     noise = float(np.max(last / information.used, where=information.seen > 0.5, initial=0.0))
-    return min(noise**2 / (noise**2 + _CHANGE**2), FORGET) if noise else FORGET
+    return min(noise**2 / (noise**2 + CHANGE**2), FORGET) if noise else FORGET
 
 
 def dispersion(

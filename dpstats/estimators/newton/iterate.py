@@ -30,7 +30,7 @@ from dpstats.estimators.newton.check import Read, by_one_pass, checked, explaine
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
 from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, OnTheWay, estimate
 from dpstats.estimators.newton.far import long_rows
-from dpstats.estimators.newton.information import dispersion, drawn, past
+from dpstats.estimators.newton.information import CHANGE, dispersion, drawn, past
 from dpstats.estimators.newton.level_coefficients import level_moments, stretched_no_further
 from dpstats.estimators.newton.located import Located, locate
 from dpstats.estimators.newton.plan import hearing_more, stepping
@@ -45,7 +45,6 @@ from dpstats.moments.normal_rows import mean_weight
 from dpstats.moments.solution import not_noise
 
 _STEEPEST = 3.0  # cap of what a step may add to the log mean of any row that counts in full
-_LEVEL_SD = 0.3  # of its relative change between steps
 _DISPERSION_SD = 0.5  # relative, of what is known of the dispersion before any release
 _ALIKE = 1.25  # bounds that differ by no more give matrices that may be mixed
 # Sampling sds: where noise is less, one early step of all rows would not take back what some rows are off by,
@@ -294,7 +293,7 @@ class _Steps(GlmSteps):
             squares = (information.vectors.T @ np.linalg.solve(self.whitening, np.eye(k)[0])) ** 2
         seen = float(squares @ information.values)
         noise = float(np.linalg.norm(squares * information.sds))
-        return max(by_precision(seen, noise, self.level, _LEVEL_SD * self.level), self.chooser.least_level)
+        return max(by_precision(seen, noise, self.level, CHANGE * self.level), self.chooser.least_level)
 
     def _dispersion(self) -> float:
         """Variability over information of a row of weight 1, by their traces; no less than its noise."""

@@ -11,11 +11,10 @@ from scipy.special import ndtri
 from dpstats.estimators.halving import halved
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.row_scale import SURE
-from dpstats.families.glm import GlmFamily
+from dpstats.families.glm import EVENLY, GlmFamily
 from dpstats.families.quantiles import even_shares
 
 _PREDICTORS = ndtri(even_shares(100))  # normal ones
-_FARTHEST = 40.0  # by which an intercept may be off
 
 
 def expecting_no_more(point: np.ndarray, located: Located, family: GlmFamily) -> np.ndarray:
@@ -40,5 +39,5 @@ def expecting_no_more(point: np.ndarray, located: Located, family: GlmFamily) ->
         means = family.mean(eta - shift if yes else eta + shift)
         return np.array(np.mean(means if yes else 1 - means) > most)
 
-    shift = float(halved(more, np.array(0.0), np.array(_FARTHEST)))
+    shift = float(halved(more, np.array(0.0), np.array(EVENLY)))
     return point - (shift if yes else -shift) * np.eye(len(point))[0]

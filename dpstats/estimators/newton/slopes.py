@@ -29,8 +29,6 @@ _OTHERS = ndtri(even_shares(4))
 _ONE_SIDE = ndtri((1 + even_shares(4)) / 2)
 # of an octave, its root mean square over its lower end
 _INNER = math.sqrt(7 / 3)
-# share of the rows in one octave, from which on a number has as few others as a flag that is rare
-_MOST = 0.5
 # half-lengths from the estimate, beyond which a limit of scores that bend and do not level off is told: told
 # from 1 on, intervals of rare answers are 15 % longer in the median, and hold too often
 _FAR_OFF = 1.5
@@ -207,7 +205,7 @@ def sides_of_most(
         As of :func:`placed`.
     """
     most, seen = int(np.argmax(shares)), np.flatnonzero(shares)
-    if shares[most] <= _MOST or most == seen[0]:
+    if shares[most] <= 1 / 2 or most == seen[0]:
         return []
     near, far = float(at[most]), float(at[seen[0]])
     pairs = (min(below, near), above), (below, min(above, near))

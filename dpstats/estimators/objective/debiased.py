@@ -18,6 +18,7 @@ from dpstats.curator import Curator, Minimum
 from dpstats.estimators.engine.finish import guessed, weak, without_lost
 from dpstats.estimators.engine.information import FLOOR, Information
 from dpstats.estimators.engine.plan import Plan
+from dpstats.estimators.known.structure import LEAST_LEFT
 from dpstats.estimators.known.unrelated import Known, NoiseLeft, pairs
 from dpstats.estimators.level_scores import LevelScores
 from dpstats.estimators.matrices import SMALLEST, noise_edge, symmetric_power
@@ -48,8 +49,6 @@ from dpstats.moments.normal_rows import mean_weight
 from dpstats.moments.roots import with_floor
 from dpstats.moments.solution import believed, seen_share
 
-_LEAST_LEFT = 1e-6  # share of a variance of noise that is left, at least
-
 
 @dataclass(frozen=True)
 class Matrices:
@@ -70,13 +69,13 @@ class Matrices:
         """The largest eigenvalue of the noise of the curvature, about: it goes by its mean square."""
         return noise_edge(self.sds, self.law) * math.sqrt(self.left.free)
 
-    def covariance_of_product(self, second: np.ndarray) -> np.ndarray:
+    def covariance_by_noise(self, second: np.ndarray) -> np.ndarray:
         """Covariance of N v for v with these second moments, N being the noise of the curvature."""
         return self._sd**2 * self.left.of_product(second)
 
     def noise_along(self, vectors: np.ndarray) -> np.ndarray:
         """Sds of the noise of the curvature along these unit vectors, in columns."""
-        return self._sd * np.sqrt(np.maximum(self.left.along(vectors), _LEAST_LEFT))
+        return self._sd * np.sqrt(np.maximum(self.left.along(vectors), LEAST_LEFT))
 
     @property
     def _sd(self) -> float:
@@ -95,9 +94,7 @@ class Matrices:
         edges = noise * (1 + np.minimum(np.sqrt(2 * np.arange(1, len(values) + 1)), self.edge / self._sd))
         sizes = np.maximum(np.maximum(believed(noise), edges), SMALLEST * float(np.max(noise)))
         used, seen = np.maximum(values, FLOOR * sizes), seen_share(values, sizes)
-        return Information(
-            values, vectors, used, noise, seen, np.ones(len(values)), self.covariance_of_product
-        )
+        return Information(values, vectors, used, noise, seen, np.ones(len(values)), self.covariance_by_noise)
 
     @property
     def floored(self) -> np.ndarray:
@@ -336,7 +333,7 @@ def without_penalty(
     n, scores, information = minimum.n, matrices.scores, matrices.information
     inverse, inflate = information.inverse, information.inflation
     moved = penalty_step(ball, problem, located, minimum, matrices)
-    by_curvature = inverse @ matrices.covariance_of_product(np.outer(moved, moved)) @ inverse
+    by_curvature = inverse @ matrices.covariance_by_noise(np.outer(moved, moved)) @ inverse
     sampling = inverse if scores is None else inverse @ with_floor(scores, 0.0) @ inverse
     by_curvature += (inflate @ sampling @ inflate.T - sampling) / n
     # of the log odds, in the mean over what rows there say: by about that share the curvature changes, and

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpstats.curator import Curator, Release
 from dpstats.estimators.engine.finish import to_user
-from dpstats.estimators.matrices import covariance_of_product, symmetric_power
+from dpstats.estimators.matrices import covariance_by_free_entries, symmetric_power
 from dpstats.moments import PublicColumns, PublicMoments, Solution
 from dpstats.moments.roots import with_floor
 from dpstats.moments.solution import hidden, judged
@@ -172,7 +172,7 @@ def solved(
     `spectrum` holds eigenvalues and -vectors of H, and the size of its noise.
     """
     (values, vectors, size), p, sigma = spectrum, len(delta), math.sqrt(public.yy)
-    noise = released.cross_sd**2 * np.eye(p) + covariance_of_product(
+    noise = released.cross_sd**2 * np.eye(p) + covariance_by_free_entries(
         released.gram_sds, np.outer(delta, delta)
     )
     # the response has mean square 1; an eigenvalue that was not raised may give more
