@@ -28,8 +28,9 @@ _ALIKE = 0.5  # correlation from which columns say too much of each other for la
 # Student's with two degrees of freedom. A pair is asked about if one of twice that size moves the line.
 _EFFECT, _ASKED = 0.3, 2.0
 _CHANGES = stdtrit(2.0, even_shares(20))
-# Places of a column that say whether to ask about it, and pairs that are reckoned at once, in 70 kB an array
-_POINTS, _AT_ONCE = 8, 64
+# Places of a column that say whether to ask about it, but where a move is so close to what is worth it, in
+# sigmas, that all places say so; and pairs that are reckoned at once, in 70 kB an array
+_POINTS, _CLOSE, _AT_ONCE = 8, 0.02, 64
 
 
 class Pair(NamedTuple):
@@ -97,7 +98,7 @@ class PairLook:
         asked = list(self._candidates())
         laws = {column: self._law(self.far.law, column - 1).fewer() for column in {*chain(*asked)}}
         parts = (asked[first : first + _AT_ONCE] for first in range(0, len(asked), _AT_ONCE))
-        return [part[i] for part in parts for i in np.flatnonzero(self._moves(part, laws))]
+        return [pair for part in parts for pair in self._moving(part, laws)]
 
     def public(self) -> dict[str, Any]:
         used = np.unique(self.pairs)
@@ -140,15 +141,25 @@ class PairLook:
             if np.isin((i, j), numbers).any() and not alike:
                 yield i, j
 
-    def _moves(self, asked: Sequence[tuple[int, int]], laws: Mapping[int, _Law]) -> np.ndarray:
-        """Whether products of the largest size move a coefficient, of each of these pairs."""
+    def _moving(
+        self, asked: Sequence[tuple[int, int]], laws: Mapping[int, _Law]
+    ) -> Iterator[tuple[int, int]]:
+        """Those of these pairs of which products of the largest size move a coefficient."""
         columns = np.array(asked)
         each = np.array([[laws[column] for column in pair] for pair in asked])  # (q, 2, 2, _POINTS)
         one, other = (_Law(*law.swapaxes(0, 1)) for law in each.swapaxes(0, 1))
-        bends = self._bends(Pair.of(columns, one, other), np.array([-_ASKED, _ASKED]))
+        beyond = self._beyond(Pair.of(columns, one, other))
+        for pair, of_few in zip(asked, beyond, strict=True):
+            sure = abs(of_few) > _CLOSE
+            if (of_few if sure else self._beyond(next(self._laws(pair)))) > 0:
+                yield pair
+
+    def _beyond(self, pair: Pair) -> np.ndarray:
+        """By how much products of the largest size move a coefficient farther than is worth it, in sigmas."""
+        moves = np.abs(self._bends(pair, np.array([-_ASKED, _ASKED])).moves).max(axis=-2)
         sds = np.sqrt(np.diag(self.line.cov)) * np.append(1.0, self._roots)
-        used = np.pad(columns, ((0, 0), (1, 0)))
-        return np.asarray((np.abs(bends.moves).max(axis=1) > WORTH * sds[used]).any(axis=1))
+        used = np.concatenate([np.zeros_like(pair.columns[..., :1]), pair.columns], axis=-1)
+        return np.asarray((moves - WORTH * sds[used]).max(axis=-1))
 
     def _bends(self, pair: Pair, changes: np.ndarray) -> Bends:
         """Of products of so many units."""
