@@ -53,6 +53,8 @@ class Box:
         Covariates that are columns of a spline.
     likely : array, shape (d + 1, 2)
         Bounds between which most rows are known to lie; the declared ones if nothing is known.
+    slopes_within : array, shape (m, 2, 1 + d)
+        Changes of slopes in rows of one level alone, and of the line there.
     """
 
     lower: np.ndarray
@@ -66,6 +68,7 @@ class Box:
     within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     splines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
+    slopes_within: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 0)))
 
     def __post_init__(self) -> None:
         d = len(self.lower) - 1

@@ -276,10 +276,31 @@ class Columns:
 
         In rows of the level that has no product it moves in no other.
         """
-        homes, read = self.within, self.reads
+        homes, read, constant = self.within, self.reads, [0] * (not all(self._columns))
         more = [[m for m, other in enumerate(read) if own < other and homes[m] >= 0] for own in read]
         numbers = [j for j, own in enumerate(read) if own and more[j] and homes[j] < 0]
-        return tuple(np.array([j, *({0, *more[j], *homes[more[j]]} - {j})]) for j in numbers)
+        return tuple(np.array([j, *({*more[j], *homes[more[j]], *constant} - {j})]) for j in numbers)
+
+    @cached_property
+    def slopes_within(self) -> np.ndarray:
+        """Changes of the slope of a number in rows of one level alone, and of the line there; (m, 2, 1 + d).
+
+        As coefficients, that of a constant first, whether it is a column or the model's own; last those of
+        rows at the reference level of a category, the line of which is the constant.
+        """
+        p, first, homes = len(self._columns), int(not all(self._columns)), self.within
+        axes, constant = np.eye(p, p + 1 - first, 1 - first), np.eye(1, p + 1 - first)
+        products = np.flatnonzero((homes >= 0) & (homes != np.arange(p)))
+        found = [axes[[j, homes[j]]] for j in products]
+        spans = [np.arange(start, start + table.shape[1]) for start, table in self.categories]
+        flags = {j for j in homes[products] if len(self._columns[j]) == 1}.difference(*spans)
+        spans += [np.array([j]) for j in sorted(flags)]
+        for (number, *moved), span in itertools.product(self.crossed(), spans):
+            here = np.intersect1d(moved, products[np.isin(homes[products], span)])
+            if len(here) == len(span):
+                slope, line = axes[number] - axes[here].sum(axis=0), constant - axes[span].sum(axis=0)
+                found.append(np.vstack([slope, line]))
+        return frozen(np.array(found).reshape(-1, 2, axes.shape[1]))
 
     @cached_property
     def partners(self) -> np.ndarray:

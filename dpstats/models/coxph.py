@@ -250,5 +250,6 @@ def _problem(design: Design, times: np.ndarray) -> Problem:
         levels=design.levels,
         alike=design.alike,
         likely=likely,
+        slopes_within=design.slopes_within,
     )
     return Problem(box, edges, design.strata, response.delayed)

@@ -226,7 +226,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         likely=design.likely[first:],
         alike=design.alike,
         crossed=design.crossed() if first else (),
-        within=design.within if first else None,
+        slopes_within=design.slopes_within if first else np.zeros((0, 2, 0)),
         weighted=design.weights is not None and family.free_dispersion,
         splines=design.splines[first:],
     )

@@ -374,6 +374,7 @@ class Survreg(Plannable):
                 levels=design.levels[:, 1:],
                 alike=told_alike(design.alike),
                 likely=np.vstack([design.likely[1:], response]),
+                slopes_within=design.slopes_within,
             ),
             design.delayed,
             design.own[1:],

@@ -748,24 +748,30 @@ MUTANTS = (
     ),
     planted(
         "a slope at a level in whose rows its number is alike has a usual size (generalised linear)",
-        "estimators/test_hidden.py::"
+        "estimators/test_alike.py::"
         "test_a_slope_at_a_site_whose_rows_are_alike_is_lost_and_not_one_of_usual_size[binomial-d]",
-        ("estimators/newton/hidden.py", "surely < _ALIKE * square", "surely < 0.0"),
+        ("estimators/alike.py", "surely < _ALIKE * square", "surely < 0.0"),
     ),
     planted(
         "a reference level in whose rows a number is alike is asked at the wrong middle (generalised linear)",
-        "estimators/test_hidden.py::"
+        "estimators/test_alike.py::"
         "test_a_slope_at_a_site_whose_rows_are_alike_is_lost_and_not_one_of_usual_size[poisson-a]",
-        ("estimators/newton/hidden.py", "if line[0]:", "if False:"),
+        ("estimators/alike.py", "if own[1, 0]:", "if False:"),
     ),
     planted(
         "any slope at a rare level is lost (generalised linear)",
-        "estimators/test_hidden.py::test_a_slope_at_a_rare_site_is_told_where_its_rows_vary",
-        (
-            "estimators/newton/hidden.py",
-            "square > SURELY * error and left < SURELY * unsure and surely < _ALIKE * square",
-            "square > SURELY * error",
-        ),
+        "estimators/test_alike.py::test_a_slope_at_a_rare_site_is_told_where_its_rows_vary",
+        ("estimators/alike.py", "if hardly and left < SURELY * unsure:", "if square > SURELY * error:"),
+    ),
+    planted(
+        "a slope at a level that noise hides has a usual size",
+        "estimators/test_alike.py::test_slopes_against_those_of_a_reference_that_noise_hides_are_lost[pure]",
+        ("estimators/alike.py", "else surely == 0.0", "else False"),
+    ),
+    planted(
+        "a reference level has no slope of its own",
+        "estimators/test_alike.py::test_slopes_against_those_of_a_reference_that_noise_hides_are_lost[coxph]",
+        ("formula/layout.py", "if len(here) == len(span):", "if False:"),
     ),
     planted(
         "the effect of a level is that where what goes along with it stays (generalised linear)",

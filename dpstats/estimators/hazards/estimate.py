@@ -7,16 +7,17 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from dpstats._codes import BURST, CONSTANT, OPEN_ENDED, UNSETTLED, WEAK, problems_at
+from dpstats.estimators.alike import alike
 from dpstats.estimators.engine.average import Steps, averaged_covariances
 from dpstats.estimators.engine.finish import Estimate, guessed, to_user, told_beside, weak
-from dpstats.estimators.engine.information import Information
+from dpstats.estimators.engine.information import ANY, Information
 from dpstats.estimators.hazards.bounds import Bounds
 from dpstats.estimators.hazards.failing import MOST_LOST
 from dpstats.estimators.hazards.grid import Grid
 from dpstats.estimators.hazards.level_steps import read_levels
 from dpstats.estimators.level_scores import OPEN
 from dpstats.estimators.matrices import SMALLEST
-from dpstats.estimators.row_scale import SURE, RowScale
+from dpstats.estimators.row_scale import SURE, Box, RowScale
 from dpstats.moments import Quantity
 from dpstats.moments.baseline import Baseline, Trend
 from dpstats.moments.noisy import lacking
@@ -53,25 +54,27 @@ class HazardEstimate(Estimate):
 
 
 def estimate(
-    steps: Steps, axes: np.ndarray, parts: Parts, n: int, few: np.ndarray, two_values: np.ndarray
+    steps: Steps, axes: np.ndarray, parts: Parts, n: int, few: np.ndarray, box: Box
 ) -> tuple[HazardEstimate, np.ndarray]:
     """One Newton step from the mean point; inverse information, and the noise of the scores.
 
     And the covariance of all by lines that may be anywhere, which the first leaves out: of levels of `few`
     failures, shape (m,), or whose scores leave an end open. What moves with these is not estimable where it
-    is not declared to hold `two_values`. Points are log hazards of pieces and coefficients of standardised
-    columns, shape (T, J + d); scores and information are in the coordinates of `axes`, shape (J + d, J + d).
+    is not declared in the `box` to hold two values. Points are log hazards of pieces and coefficients of
+    standardised columns, shape (T, J + d); scores and information are in the coordinates of `axes`, shape
+    (J + d, J + d).
     """
     scale, grid, bounds = parts
-    j, vague = grid.count, scale.hardly_varies & ~two_values
+    j, two_values = grid.count, box.binary
+    vague, user = scale.hardly_varies & ~two_values, to_user(scale.center, scale.scale, j)
     sampling, noise, hidden, unsettled = _uncertain(steps, axes, vague, n)
+    hidden += _within_levels(steps.information, np.linalg.inv(user @ axes), box.slopes_within, j)
     # along which effects may be larger than the guess
     cancelled = steps.information.cancelled(axes, slice(j, None), two_values, len(vague))
     larger = steps.information.blind(_PRIOR * cancelled)
     mean = np.linalg.solve(axes, steps.points.mean(axis=0))
     turned = axes @ followed(steps.information, mean[j:], grid.follows)
     point, factors, levels = _read(steps, turned, scale, (sampling + noise, sampling), few)
-    user = to_user(scale.center, scale.scale, j)
     to_slopes = (user @ axes)[j:]
     guess, before = to_slopes @ hidden @ to_slopes.T, np.diag(_PRIOR * np.sum(to_slopes**2, axis=1))
     wide = np.diag(np.append(np.ones(j), factors)) @ user
@@ -194,6 +197,16 @@ def _uncertain(
     guess = information.blind(_PRIOR) + information.unbounded(np.linalg.inv(axes)[:, j:], vague)
     privacy += information.error_of(steps.step) + information.error_across(steps.step)
     return sampling, privacy, guess, unsettled
+
+
+def _within_levels(information: Information, back: np.ndarray, slopes: np.ndarray, pieces: int) -> np.ndarray:
+    """Next to any variance of slopes in levels of which it is not seen that the number varies there.
+
+    `back` takes log hazards of pieces, those of the reference level, and coefficients to whitened ones.
+    """
+    axes = np.column_stack([back[:, :pieces].sum(axis=1), back[:, pieces:]])
+    still = alike(information, axes, slopes)
+    return np.asarray(ANY * still @ still.T)
 
 
 def followed(information: Information, slopes: np.ndarray, share: float) -> np.ndarray:

@@ -70,7 +70,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         box = problem.box
         scale = find_columns(curator, plan.columns, box, False, lost=curator.leaves_out)
         self.scale = replace(scale, constant=False, levels=box.levels, alike=box.alike)
-        self._two_values = box.binary
+        self._box = box
         self._plan = plan = looking(plan, "tail", self.scale, curator.n)
         super().__init__(curator, plan["early"], plan["tail"])
         self.chooser = Chooser(self.scale, curator.n, curator.cost_per_row(plan.cost("tail")))
@@ -143,7 +143,7 @@ class _Steps(Newton[Scores, HazardEstimate]):
         grid = replace(self.grid, follows=self._follows(), misplaced=error)
         steps, parts = self.steps, (self.scale, grid, self.bounds)
         few = hardly_failing(self.scale, self.known, self.curator.n, float(self.grid.events.sum()))
-        found, levels = estimate(steps, self.axes, parts, self.curator.n, few, self._two_values)
+        found, levels = estimate(steps, self.axes, parts, self.curator.n, few, self._box)
         bent = bends(self.curator, costs_of(self._plan), self.whitening, parts, found)
         # at the root, which a line that is taken for a bend is not
         seen, (law,) = (steps.information, self.axes), self._predictors(1.0)

@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from dpstats._codes import ALL_LOST, RANGE, UNSETTLED, WEAK, problems_at
+from dpstats.estimators.alike import alike
 from dpstats.estimators.engine.average import Steps, scatter, scattered
 from dpstats.estimators.engine.finish import Estimate, to_user, weak
 from dpstats.estimators.engine.information import SHOWN, Information, step_covariances, together
@@ -153,9 +154,11 @@ def estimate(
     log_sigma = np.clip(result.params[-1] - math.log(scale.y_scale), *LOG_SIGMA_RANGE)
     cut = bounding.truncation(choice, mean).cut
     at = Reader(bounding.placement, cut, scale.y_scale * math.exp(log_sigma))
+    box = bounding.placement.problem.box
     if ALL_LOST not in result.problems:
         result = read_levels(result, lines(at.placement), scores, hidden[:k, :k], at, blind, few)
-        result = result.lost(np.flatnonzero(blind & ~np.append(False, at.placement.problem.box.binary)))
+        result = result.lost(np.flatnonzero(blind & ~np.append(False, box.binary)))
+        result = result.lost(_within_levels(information, axes, box.slopes_within))
     return result.saying(*problems_at(WEAK, weak(vague, result.cov[:m, :m])))
 
 
@@ -221,6 +224,12 @@ def without_scale(bounding: Bounding[Placement], information: Information) -> np
     if isinstance(bounding.placement, PlacedByFamily):
         vague = scale.unknown | (~scale.varies & (not scale.varies.any()))
     return np.append((vague & ~bounding.placement.problem.box.binary).any(), vague)
+
+
+def _within_levels(information: Information, axes: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Coefficients that rest on slopes in levels of which it is not seen that the number varies there."""
+    moved = np.abs(axes @ alike(information, np.linalg.inv(axes)[:, : slopes.shape[2]], slopes))
+    return np.flatnonzero((moved > ROUNDING * moved.max(axis=0, initial=0.0)).any(axis=1))
 
 
 def step_to_params(point: np.ndarray, pivot: np.ndarray, whitening: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpstats._codes import UNSETTLED, WEAK, problems_at
+from dpstats.estimators.alike import alike
 from dpstats.estimators.engine.average import Steps, averaged_covariances
 from dpstats.estimators.engine.finish import Estimate, guessed, weak
 from dpstats.estimators.engine.information import ANY, Accumulator
@@ -20,7 +21,7 @@ from dpstats.estimators.newton.dispersion import (
     overdispersion,
     seen,
 )
-from dpstats.estimators.newton.hidden import alike, hidden
+from dpstats.estimators.newton.hidden import hidden
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.level_coefficients import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
@@ -142,7 +143,8 @@ def _guess(
     most = np.sqrt(information.used / np.median(information.used))
     guess, larger = hidden(information, whitening, point - averaged.start, most, problem, located)
     back = np.linalg.inv(whitening)
-    still = alike(information, back @ np.linalg.inv(located.to_user(problem.intercept)), problem)
+    axes = back @ np.linalg.inv(located.to_user(problem.intercept))
+    still = alike(information, axes, problem.slopes_within)
     vague = information.unbounded(back, located.dim) + ANY * still @ still.T
     return guess + information.error_beside(guess + larger) + vague, larger
 

@@ -3,23 +3,17 @@
 See docs/theory/intervals.md#what-noise-hides.
 """
 
-import math
-
 import numpy as np
 
-from dpstats.estimators.engine.information import SURELY, Information, together
+from dpstats.estimators.engine.information import Information, together
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
-from dpstats.moments.noisy import SEEN
 
 # square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
 # of what noise hides of uncorrelated columns the floor of an eigenvalue is more
 _CANCEL = 0.5
 _LEAST = 1e-6  # share of an effect, of which nothing is known where no more is seen
-# of the square of a number about its middle in rows of a level, that what is surely left of it about its mean
-# there is no more than, or it is not known how the number varies there, as of any column
-_ALIKE = 1 / 8
 _TURNS = 200  # after which bounds hardly fall; they come from above, so that fewer leave them too large
 
 
@@ -66,33 +60,6 @@ def hidden(
         share * alone[~coded].max(axis=0, initial=0.0), SMALLEST
     ) ** 2
     return blind @ (way * squares) @ way.T @ blind, information.blind(larger)
-
-
-def alike(information: Information, axes: np.ndarray, problem: Problem) -> np.ndarray:
-    """Changes of slopes in levels whose rows surely lie off the middle of a number, and are alike there.
-
-    Whitened, shape (k, m), with the line of the level in their mean as it is. Rows there tell that line, and
-    where the number does not vary nothing tells its slope: in a level that is rare no effect of a usual size
-    is beyond what its line, at the middle of the number, may be by chance.
-
-    Parameters
-    ----------
-    information : Information
-    axes : array, shape (k, k)
-        From the user's coefficients to whitened ones.
-    problem : Problem
-    """
-    found = [np.zeros((len(axes), 0))]
-    for slope, line in problem.slopes_within:
-        along, level = axes @ slope, axes @ line
-        if line[0]:  # all other rows are alike, at the middle of its products
-            along, level = (information.beside(each, axes[:, 0]) for each in (along, level))
-        rest = information.beside(along, level)
-        (square, error), (left, unsure) = information.along(along), information.along(rest)
-        surely = max(left - SEEN * unsure, 0.0)
-        if square > SURELY * error and left < SURELY * unsure and surely < _ALIKE * square:
-            found.append(rest[:, None] / math.sqrt(square))
-    return np.hstack(found)
 
 
 def _effects(problem: Problem, located: Located) -> np.ndarray:

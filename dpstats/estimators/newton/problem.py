@@ -1,7 +1,6 @@
 """What is public about a generalised linear model (docs/theory/glm.md#model-and-target)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,8 +31,8 @@ class Problem:
         Which products of two columns are the same in every row; none if it is not known.
     crossed : tuple of array
         Of each number that has products with levels, its coefficient, and those of the products and levels.
-    within : array of int, shape (k,), optional
-        Of each coefficient that of the level or flag without which its column is 0; -1 if there is none.
+    slopes_within : array, shape (m, 2, k), optional
+        Changes of slopes in rows of one level alone, and of the line there.
     weighted : bool
         Whether rows have weights, at most 1, and a dispersion that rests on how large they are.
     splines : array of bool, shape (d,), optional
@@ -52,7 +51,7 @@ class Problem:
     likely: np.ndarray | None = None
     alike: np.ndarray | None = None
     crossed: tuple[np.ndarray, ...] = ()
-    within: np.ndarray | None = None
+    slopes_within: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 0)))
     weighted: bool = False
     splines: np.ndarray | None = None
 
@@ -80,21 +79,6 @@ class Problem:
     def levels(self) -> np.ndarray:
         """Indices of their coefficients."""
         return np.flatnonzero(self.zero_or_one) + self.intercept
-
-    @property
-    def slopes_within(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """What a change of the slope of a number in the rows of one level alone makes of coefficients, (k,).
-
-        And what a change of their line makes; last of rows that have no product with the number.
-        """
-        if self.within is None:
-            return
-        axes, places = np.eye(self.k), np.arange(self.k)
-        products = places[(self.within >= 0) & (self.within != places)]
-        yield from zip(axes[products], axes[self.within[products]], strict=True)
-        for own in self.crossed:
-            here = np.intersect1d(own, products)
-            yield axes[own[0]] - axes[here].sum(axis=0), axes[0] - axes[self.within[here]].sum(axis=0)
 
     @property
     def k(self) -> int:

@@ -15,8 +15,9 @@ import numpy as np
 from dpstats._codes import WEAK, problems_at
 from dpstats.budget import Pure
 from dpstats.curator import Curator, Minimum
+from dpstats.estimators.alike import alike
 from dpstats.estimators.engine.finish import guessed, weak, without_lost
-from dpstats.estimators.engine.information import FLOOR, Information
+from dpstats.estimators.engine.information import ANY, FLOOR, Information
 from dpstats.estimators.engine.plan import Plan
 from dpstats.estimators.known.structure import LEAST_LEFT
 from dpstats.estimators.known.unrelated import Known, NoiseLeft, pairs
@@ -393,4 +394,6 @@ def _guess(
     found = hidden(information, turned @ whitening, turned @ far, np.ones(len(most)), problem, located)
     guess, larger = (whitening @ part @ whitening for part in found)
     guess += np.outer(unseen @ far, unseen @ far) + information.error_beside(guess + larger)
-    return guess + information.unbounded(np.linalg.inv(turned), located.dim), larger
+    still = alike(information, ball.from_user, problem.slopes_within)
+    vague = information.unbounded(np.linalg.inv(turned), located.dim) + ANY * still @ still.T
+    return guess + vague, larger
