@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from scipy.special import ndtr, stdtrit
+from scipy.special import stdtrit
 
 from dpstats.estimators.column_law import CROOKED
 from dpstats.estimators.halving import rooted
+from dpstats.estimators.likely import shortest
 from dpstats.estimators.matrices import ROUNDING
 from dpstats.families import SEV, Family
 from dpstats.families.quantiles import EARLIEST, even_shares
@@ -34,11 +35,6 @@ _UNITS, _CHANGES = _EFFECT / np.sqrt(_BEYOND * (2 - _BEYOND)), stdtrit(2.0, even
 _GRID = 0.1
 _OFFSETS, _WATCHED = np.arange(-12.0, 12.0 + _GRID / 2, _GRID), np.arange(EARLIEST, 8.0, _GRID)
 _STEPS, _NEAR = 40, 1e-3  # Newton's, and the shortest, in sigmas
-# Where a law of moves is reckoned, in sds of errors near 0 and as a share far off; what of it lies below and
-# above 95 %; and lengths that are taken for one
-_SPACE, _NEARLY = 0.1, 1.01
-_RARE = 1e-5  # a chance of one of some 600 moves that is left out
-_SHARES = 0.05 * even_shares(51) + np.array([[0.0], [0.95]])
 
 
 @dataclass(frozen=True)
@@ -266,37 +262,8 @@ class Bends(NamedTuple):
         if errors is None:
             mean, square = chances[:-1] @ self.moves, (self.moves.T * chances[:-1]) @ self.moves
         else:
-            mean, square = _shortest(np.pad(self.moves, ((0, 1), (0, 0))), chances, errors)
+            mean, square = shortest(np.pad(self.moves, ((0, 1), (0, 0))), chances, errors)
         return Told(mean, square, float(chances[:-1] @ self.spreads))
-
-
-def _shortest(moves: np.ndarray, chances: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Middles of the shortest intervals that hold 95 % of moves (m, c), and mean squares, (c, c).
-
-    With errors of what is moved, of these sds, which are not in the mean squares.
-    """
-    moves, chances = moves[chances > _RARE], chances[chances > _RARE] / chances[chances > _RARE].sum()
-    each = [_interval(own / error, chances) for own, error in zip(moves.T, errors, strict=True)]
-    middle, half = np.transpose(each) * errors
-    off = moves - middle
-    square = (off.T * chances) @ off
-    needed = np.maximum(half**2 - errors**2, 0.0)
-    less = np.sqrt(needed / np.maximum(np.diag(square), 1e-300))
-    return middle, square * np.outer(less, less) + np.outer(middle, middle)
-
-
-def _interval(moves: np.ndarray, chances: np.ndarray) -> tuple[float, float]:
-    """Middle of the shortest interval that holds 95 % of moves with errors, and its length over theirs.
-
-    Moves are in sds of errors. Of intervals that are nearly as short it is the one whose middle is nearest 0.
-    """
-    most = math.asinh(np.abs(moves).max() + 5)
-    at = np.sinh(np.linspace(-most, most, 2 * math.ceil(most / _SPACE) + 1))
-    laws = ndtr(at), ndtr(at[:, None] - moves) @ chances
-    usual, (first, last) = (np.array([np.interp(share, law, at) for share in _SHARES]) for law in laws)
-    lengths, middles = last - first, (first + last) / 2
-    nearest = np.argmin(np.where(lengths <= _NEARLY * lengths.min(), np.abs(middles), math.inf))
-    return middles[nearest], lengths[nearest] / np.diff(usual, axis=0).min()
 
 
 def bends_of_long_rows(at: np.ndarray, shares: np.ndarray, rise: float) -> np.ndarray:

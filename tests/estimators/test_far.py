@@ -90,3 +90,14 @@ def test_far_rows_that_may_be_noise_move_nothing(distance: float) -> None:
     """A bound that admits rows very far away would else make every interval as wide as it is."""
     moved, sd = heard(distance, 0.02)
     assert (moved == 0).all() and (sd < 0.02).all()
+
+
+def test_near_rows_that_lean_nowhere_beyond_noise_are_likelier_on_both_sides_than_on_one() -> None:
+    """Were all on one side, noise would leave .99 of its own variance of where they are."""
+    distances = Distances.within(1000.0)
+    shares, sides = 0.05 * distances.code[0], np.zeros((2, len(distances.code[0])))
+    rows = FarRows(shares, 1e-4, sides, 0.005, distances)
+    found = rows.heard(plain_moments(10**9, np.eye(2), np.zeros(2), 1.0, constant=[1, 0]), 3.0)
+    assert found.untold.bend is not None
+    sds = np.sqrt(np.diag(found.untold.bend)) / (3.0 * (1.3 - KEPT) * 0.005)
+    assert (sds < 0.5).all() and (sds > 0.1).all()

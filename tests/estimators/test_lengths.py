@@ -9,7 +9,7 @@ import pytest
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.gram.bounds import choose_bounds
-from dpstats.estimators.gram.lengths import LongRows, _likely
+from dpstats.estimators.gram.lengths import LongRows, _likely, likely_squares
 from dpstats.testing import SeededNoise, noise
 
 N = 20_000
@@ -60,12 +60,13 @@ def levelled(
     rows = counted(TURN, shares, at, at, largest=largest)
     moves = TURN @ [moved, 0.0]
     gram = TURN @ np.array([[1.0 + (together != 0), together], [together, 1.0]]) @ TURN.T
-    found = rows.levelled(radius, gram, 0.05, TURN @ [slope, 5.0], moves, unseen)
-    return np.asarray(TURN.T @ found @ TURN)
+    found, parts = rows.levelled(radius, gram, 0.05, TURN @ [slope, 5.0], moves, unseen)
+    assert parts.tolist() == [[float(radius < 4), 0]]
+    return np.asarray(TURN.T @ found @ found.T @ TURN)
 
 
-def test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope() -> None:
-    np.testing.assert_allclose(levelled(2.0, 0.4), [[(0.5 * 0.75 * 0.4) ** 2, 0], [0, 0]], atol=1e-12)
+def test_a_line_may_lose_what_long_rows_hold_of_a_slope() -> None:
+    np.testing.assert_allclose(levelled(2.0, 0.4), [[(0.75 * 0.4) ** 2, 0], [0, 0]], atol=1e-12)
     assert not levelled(4.0, 0.4).any()
 
 
@@ -76,21 +77,33 @@ def test_a_slope_levels_off_no_farther_than_residuals_reach() -> None:
 
 def test_nor_does_one_of_rows_whose_residuals_were_seen() -> None:
     """Of the others it may level off altogether."""
-    np.testing.assert_allclose(levelled(2.0, 30.0, unseen=1.0)[0, 0], (0.5 * 0.75 * 30) ** 2)
+    np.testing.assert_allclose(levelled(2.0, 30.0, unseen=1.0)[0, 0], (0.75 * 30) ** 2)
     seen, half = (np.sqrt(levelled(2.0, 30.0, unseen=share)[0, 0]) for share in (0.0, 0.5))
-    assert half == pytest.approx((seen + 0.5 * 0.75 * 30) / 2)
+    assert half == pytest.approx((seen + 0.75 * 30) / 2)
 
 
 def test_rows_that_are_long_along_two_axes_level_off_along_both() -> None:
     """They add 1 and .4 to second moments: what levels off is of .4 of the other slope of 5, too."""
-    pull = 0.5 * 3 * np.hypot(0.4, 0.4 * 5)
+    pull = 3 * np.hypot(0.4, 0.4 * 5)
     by = np.linalg.solve([[2 + 3, 0.4], [0.4, 1.0]], [pull, 0.0])
     np.testing.assert_allclose(levelled(2.0, 0.4, 100.0, together=0.4), np.outer(by, by), rtol=1e-9)
 
 
+@pytest.mark.parametrize("size", [0.3, 2.0, 30.0])
+def test_intervals_hold_95_per_cent_of_lines_half_of_which_are_others_in_long_rows(size: float) -> None:
+    """From either of two lengths on, where errors of the line are 1, and no axis without long rows widens."""
+    parts = np.array([[1.0, 0.0], [0.25, 0.0]])
+    square, none = likely_squares(np.array([size, 0.0]), parts)
+    draw, m = np.random.default_rng(1), 400_000
+    moves = size * draw.uniform(-1, 1, m) * draw.choice([1.0, 0.25], m) * (draw.random(m) < 0.5)
+    half = 1.96 * np.sqrt(1 + size**2 * square)
+    assert np.mean(np.abs(moves + draw.normal(size=m)) < half) == pytest.approx(0.95, abs=0.003)
+    assert none == 0
+
+
 def test_unless_noise_may_be_what_they_add() -> None:
     np.testing.assert_allclose(
-        levelled(2.0, 0.4, 100.0, together=0.08), [[(0.5 * 3 / 5 * 0.4) ** 2, 0], [0, 0]], atol=1e-12
+        levelled(2.0, 0.4, 100.0, together=0.08), [[(3 / 5 * 0.4) ** 2, 0], [0, 0]], atol=1e-12
     )
 
 

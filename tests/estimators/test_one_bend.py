@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from dpstats.estimators.one_bend import Bends, MeanScore, _shortest, bends_of_long_rows
+from dpstats.estimators.likely import shortest
+from dpstats.estimators.one_bend import Bends, MeanScore, bends_of_long_rows
 from dpstats.families import LOGISTIC, NORMAL, SEV, Family
 from dpstats.families.martingale import taper
 from dpstats.families.quantiles import even_shares
@@ -145,7 +146,7 @@ def test_intervals_of_what_is_likely_hold_95_per_cent_of_it_and_no_more(chance: 
     draw, error = np.random.default_rng(7), 0.1
     moves = 1 + draw.standard_t(2, size=(400, 2))
     chances = np.append(np.full(400, chance / 400), 1 - chance)
-    middle, square = _shortest(np.vstack([moves, np.zeros(2)]), chances, np.full(2, error))
+    middle, square = shortest(np.vstack([moves, np.zeros(2)]), chances, np.full(2, error))
     which = draw.choice(401, size=40_000, p=chances)
     drawn = np.vstack([moves, np.zeros(2)])[which] + draw.normal(0, error, size=(40_000, 2))
     half = 1.96 * np.sqrt(np.diag(square) - middle**2 + error**2)

@@ -2370,8 +2370,18 @@ MUTANTS = (
     ),
     planted(
         "long rows that hold a column's variance are counted, and intervals do not know of them",
-        "estimators/test_lengths.py::test_a_line_may_lose_half_of_what_long_rows_hold_of_a_slope",
-        ("estimators/gram/lengths.py", "_LEVELLED = 0.5", "_LEVELLED = 0.0"),
+        "estimators/test_lengths.py::test_a_line_may_lose_what_long_rows_hold_of_a_slope",
+        ("estimators/gram/lengths.py", "np.diag(pull[:, 0])", "np.diag(0 * pull[:, 0])"),
+    ),
+    planted(
+        "all rows near the limit may be on one side, whatever they say",
+        "estimators/test_far.py::test_near_rows_that_lean_nowhere_beyond_noise_are_likelier_on_both_sides_than_on_one",
+        ("estimators/gram/far.py", "np.arange(_PARTS + 1) / _PARTS", "np.ones(_PARTS + 1)"),
+    ),
+    planted(
+        "lines with even chances have intervals as if all were others in long rows",
+        "estimators/test_lengths.py::test_intervals_hold_95_per_cent_of_lines_half_of_which_are_others_in_long_rows",
+        ("estimators/gram/lengths.py", "_STRAIGHT, _CHANGES = 0.5,", "_STRAIGHT, _CHANGES = 0.0,"),
     ),
     planted(
         "noise of the matrix is weight that a line has lost",

@@ -32,7 +32,7 @@ from dpstats.estimators.gram.bounds import (
 from dpstats.estimators.gram.coordinates import Coordinates, public_coordinates, second_moments
 from dpstats.estimators.gram.curves import MOVED, look_for_curves, may_bend
 from dpstats.estimators.gram.far import KEPT, Distances, FarRows, missing
-from dpstats.estimators.gram.lengths import LongRows, count_lengths, slopes_of
+from dpstats.estimators.gram.lengths import LongRows, count_lengths, likely_squares, slopes_of
 from dpstats.estimators.gram.light import LightRows
 from dpstats.estimators.gram.pure import LastRelease, fit_pure
 from dpstats.estimators.gram.reach import with_reach
@@ -207,8 +207,12 @@ def _levelling(moments: LinearMoments, last: LastRelease, apart: bool) -> Linear
     """
     told, radius = moments.released, last.bounds.radius
     slopes = slopes_of(last.place, _line(moments, last.place))
-    levelled = last.long.levelled(radius, told.gram, told.noise_gram, *slopes, last.unseen * (not apart))
-    return moments.bending(levelled)
+    unseen = last.unseen * (not apart)
+    moves, parts = last.long.levelled(radius, told.gram, told.noise_gram, *slopes, unseen)
+    errors = np.sqrt(np.diag(moments.solve().cov))[:, None]
+    sizes = np.max(np.abs(moments.frame.map @ moves) / errors, axis=0)
+    by = moves * np.sqrt(likely_squares(sizes, parts))
+    return moments.bending(by @ by.T)
 
 
 def _without_constant(moments: LinearMoments, radius: float) -> LinearMoments:

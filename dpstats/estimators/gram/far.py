@@ -34,6 +34,7 @@ _MEAN, _DOUBT = 1.3, 0.5
 _LIKELIER = 5.0
 # sizes of the number of farther rows that are weighed, from half of its noise on
 _SIZES, _LEAST, _MOST = 14, 0.5, 8.0
+_PARTS = 10  # of the rows up to `_NEAR` limits, that may lie on one side
 _COUNTED = 0.85  # of sums over cosines and sines of angles, which add up to 1 to 1.41
 
 
@@ -147,19 +148,36 @@ class FarRows:
     def _near(self, gram: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, float]:
         """What rows up to `_NEAR` limits move A'r by, in limits, its covariance, and their share.
 
-        The share is what noise does not explain of it, by James and Stein's rule. Sides are taken to be
-        those of so many rows that all lie on one side and move two of the k entries of a line, as far as
-        noise does not tell: any direction may be one of these, with a chance of 2 / k.
+        The share is what noise does not explain of it, by James and Stein's rule. With even chances they lie
+        on both sides alike, or a part of them on one side, any part alike, which moves two of the k entries
+        of a line: any direction may be one of these, with a chance of 2 / k.
         """
         told = max(float(self.shares[0]), self.share_sd)
         share = min(told - self.share_sd**2 / told, 1.0)
-        prior = moved_share(len(gram)) * share**2 * gram
-        trust = np.linalg.solve(prior + self.sides_sd**2 * np.eye(len(gram)), prior)
-        moved, missing = trust @ self.sides[:, 0], _NEAR_MEAN - KEPT
-        unknown = missing**2 * self.sides_sd**2 * trust + _NEAR_DOUBT**2 * np.outer(moved, moved)
+        spread, axes = np.linalg.eigh(gram)
+        side, missing = self.sides[:, 0] @ axes, _NEAR_MEAN - KEPT
+        trusts, likely = self._told(share * np.arange(_PARTS + 1) / _PARTS, spread, side[None])
+        weights = np.append(1.0, np.full(_PARTS, 1 / _PARTS)) * np.exp(likely[:, 0] - likely.max())
+        weights /= weights.sum()
+        trust = weights @ trusts
+        moved, other = trust * side, (trusts - trust) * side
+        unknown = missing**2 * (other.T * weights) @ other + _NEAR_DOUBT**2 * np.outer(moved, moved)
         # so many rows have residuals of that size, where sampling was reckoned with those at the limit
-        sampling = (_NEAR_MEAN**2 - 1) * share / n * trust @ gram @ trust
-        return missing * moved, unknown + sampling, share
+        sampling = (_NEAR_MEAN**2 - 1) * share / n * trust**2 * spread
+        unknown += np.diag(missing**2 * self.sides_sd**2 * trust + sampling)
+        return missing * axes @ moved, axes @ unknown @ axes.T, share
+
+    def _told(
+        self, shares: np.ndarray, spread: np.ndarray, sides: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """How much of sums (r, k) is told if they are of so many rows on one side, and how likely these are.
+
+        By the variances of the entries of rows, `spread`; shapes (s, k) and, as logarithms, (s, r).
+        """
+        gain = moved_share(len(spread)) * np.outer((shares / self.sides_sd) ** 2, spread)
+        trust = gain / (1 + gain)
+        likely = trust @ (sides.T / self.sides_sd) ** 2 - np.log1p(gain).sum(axis=1, keepdims=True)
+        return trust, likely / 2
 
     def _farther(self, gram: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, float]:
         """The same of rows that lie farther, as far as the release is likelier with them than without.
@@ -173,10 +191,8 @@ class FarRows:
         code, reach = self.distances.code[1:, 1:], _MEAN * self.distances.edges
         count, side = code @ self.shares[1:] / self.share_sd, code @ self.sides[:, 1:].T @ axes
         sizes = np.geomspace(_LEAST, max(2 * count.max(), _MOST), _SIZES)
-        gain = moved_share(len(gram)) * np.outer((sizes * self.share_sd / self.sides_sd) ** 2, spread)
-        trust = gain / (1 + gain)
-        likely = np.outer(sizes, count) - sizes[:, None] ** 2 / 2
-        likely += (trust @ (side.T / self.sides_sd) ** 2 - np.log1p(gain).sum(axis=1, keepdims=True)) / 2
+        trust, likely = self._told(sizes * self.share_sd, spread, side)
+        likely += np.outer(sizes, count) - sizes[:, None] ** 2 / 2
         prior = np.outer(sizes / (1 + sizes**2), 1 / reach)
         weights, most = prior / prior.sum() * np.exp(likely - likely.max()), float(likely.max())
         chance = max(1 - _LIKELIER * math.exp(-np.clip(most + math.log(weights.sum()), -100, 100)), 0.0)

@@ -16,9 +16,11 @@ from dpstats.curator import Curator
 from dpstats.estimators.gram.bounds import base_square
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
+from dpstats.estimators.likely import beside_errors
 from dpstats.estimators.matrices import SMALLEST
 from dpstats.estimators.row_scale import SURE
 from dpstats.estimators.zoom import least_seen
+from dpstats.families.quantiles import even_shares
 from dpstats.moments.normal_rows import normal_squares
 from dpstats.moments.roots import with_floor
 
@@ -27,8 +29,10 @@ _RATIO = 2.0  # of the ends of a cell
 # variance, as where squares have no mean.
 NEXT = 0.25
 # standard error of a slope along a direction, over what the rows that are not heard would take of it if all
-# of its effect levelled off
+# of its effect levelled off, where their length is chosen
 _LEVELLED = 0.5
+# Chance that an effect is a line in long rows, too, and shares by which its slope may be another there.
+_STRAIGHT, _CHANGES = 0.5, even_shares(20) * 2 - 1
 # share of normal rows in a cell by which those of other laws may be more; a line of nearly normal columns
 # that are most of a response would pay for it
 _SHAPE = 0.1
@@ -131,8 +135,8 @@ class LongRows:
         slopes: np.ndarray,
         moved: np.ndarray,
         unseen: float = 0.0,
-    ) -> np.ndarray:
-        """Covariance of a line by what effects that level off may move it by, in whitened coordinates.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What effects that level off may move a line by, in whitened coordinates.
 
         Parameters
         ----------
@@ -148,6 +152,13 @@ class LongRows:
             By how much it is another than the one about which residuals were seen.
         unseen : float
             Share of longer rows whose residuals may be of any size.
+
+        Returns
+        -------
+        array, shape (k, k)
+            A column for each axis: moves if in all longer rows the effect along it levels off altogether.
+        array, shape (cells, k)
+            Shares of these that rows from each length on make.
         """
         heard, along = self._sure(gram, noise), self.axes.T @ slopes
         # what longer rows than usual add along an axis, and along the others in the same rows
@@ -155,11 +166,13 @@ class LongRows:
         own = np.diag(more)[:, None]
         across = np.clip(more / np.maximum(own, 1e-12), -1, 1) * (own > SURE * noise)
         np.fill_diagonal(across, 0.0)
-        lost, pull = self._levelling(radius, np.hypot(along, across @ along), self.axes.T @ moved, unseen)
+        lost, off = self._levelling(radius, np.hypot(along, across @ along), self.axes.T @ moved, unseen)
         # noise as an operator hides smaller eigenvalues
         least = max(noise * math.sqrt(2 * len(heard)), SMALLEST)
-        by = self.axes @ np.linalg.solve(with_floor(heard, least) + np.diag(lost), np.diag(pull))
-        return np.asarray(by @ by.T)
+        whole = with_floor(heard, least) + np.diag(lost.sum(axis=-1))
+        pull = np.cumsum((lost * off)[:, ::-1], axis=-1)[:, ::-1]
+        by = self.axes @ np.linalg.solve(whole, np.diag(pull[:, 0]))
+        return np.asarray(by), (pull / np.maximum(pull[:, :1], SMALLEST**2)).T
 
     def _sure(self, gram: np.ndarray, noise: float) -> np.ndarray:
         """Second moments along the axes, where those of two axes are more than noise."""
@@ -181,8 +194,9 @@ class LongRows:
             As in :meth:`levelled`.
         """
         heard = self.heard(radius)
-        lost, pull = self._levelling(radius, np.abs(self.axes.T @ slopes), self.axes.T @ moved)
-        levelled = pull / np.maximum(heard + lost, 1e-12)
+        lost, off = self._levelling(radius, np.abs(self.axes.T @ slopes), self.axes.T @ moved)
+        pull = _LEVELLED * (lost * off).sum(axis=-1)
+        levelled = pull / np.maximum(heard + lost.sum(axis=-1), 1e-12)
         return np.asarray((heard + np.asarray(noise)[..., None] ** 2) / heard**2 + self.n * levelled**2)
 
     def followed(self, step: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -206,7 +220,7 @@ class LongRows:
     def _levelling(
         self, radius: float | np.ndarray, along: np.ndarray, moved: np.ndarray, unseen: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What rows so shortened lose of mean squares along the axes, and of scores by sds; each (..., k).
+        """What rows so shortened lose of mean squares along the axes, and of slopes; each (..., k, cells).
 
         `along` is the size of slopes along the axes, `moved` by how much these are others than before.
         """
@@ -214,12 +228,34 @@ class LongRows:
         # rows so long whose effect levelled off would have residuals that were not seen about the line before
         seen = self.largest / np.sqrt(self.lower * self.upper) + np.abs(moved)[:, None]
         off = unseen * along[:, None] + (1 - unseen) * np.minimum(along[:, None], seen)
-        return lost.sum(axis=-1), _LEVELLED * (lost * off).sum(axis=-1)
+        return lost, off
 
     def _lost(self, radius: float | np.ndarray) -> np.ndarray:
         """What rows so shortened, to one radius or along each axis, have lost of mean squares, by cells."""
         beyond = np.maximum(self.lower * self.upper - np.asarray(radius)[..., None] ** 2, 0.0)
         return np.asarray(self.shares * beyond)
+
+
+def likely_squares(sizes: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Mean squares, in squares of what may level off, by which intervals hold 95 % of what is likely; (k,).
+
+    An effect is a line with even chances. Else it is another from one length on, each alike, and loses there
+    any share of its slope, or has so much more.
+
+    Parameters
+    ----------
+    sizes : array, shape (k,)
+        In errors of a line.
+    parts : array, shape (cells, k)
+        See :meth:`LongRows.levelled`.
+    """
+    squares, other = np.zeros(len(sizes)), (1 - _STRAIGHT) / len(_CHANGES)
+    for j in np.flatnonzero(sizes):
+        ends = parts[np.diff(parts[:, j], append=0.0) < 0, j]
+        moves = sizes[j] * np.append(np.outer(_CHANGES, ends), 0.0)
+        chances = np.append(np.full(len(moves) - 1, other / len(ends)), _STRAIGHT)
+        squares[j] = beside_errors(moves, chances) / sizes[j] ** 2
+    return squares
 
 
 def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float = 1.0) -> LongRows:
