@@ -9,13 +9,12 @@ import numpy as np
 from scipy import special
 
 from dpstats.curator import Release
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.families.bounded_score import BoundedScore, square_weight
 from dpstats.moments.mixture import LAWS, Tails
 from dpstats.moments.roots import rounding, variance_along
 
 EDGE = 2.0  # sds of the linear predictor, or of a column, beyond which a square grows no more
-# sd of the linear predictor, in sds of a response, that stands for less: nothing can bend by it
-_LEAST = 1e-3
 # chances that so large a bend is seen where there is none: of one that stands out, and one that is news for
 # intervals; 3.3 and 2 sds of normal noise
 DOUBTFUL, USUAL = 0.001, 0.0455
@@ -130,8 +129,8 @@ class ReleasedLine:
 
     @property
     def some_spread(self) -> float:
-        """`spread`, or the least that anything can bend by."""
-        return max(self.spread, _LEAST * self.unit)
+        """`spread`, or where it is none what stands for that: nothing can bend by it."""
+        return max(self.spread, ROUNDING * self.unit)
 
     @property
     def unheard(self) -> float:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.moments.roots import variance_along
 from dpstats.moments.spread import Z95
 
@@ -28,7 +29,6 @@ END = 15.0
 OPEN = (END / Z95) ** 2  # variance of what an open end leaves
 # coefficient of a level one end of whose interval is open: two sds of that of any
 REACH = 8.0
-_LEAST = 0.01  # sd below which a score is straight
 
 
 def slope_in_middle(curve: np.ndarray) -> float:
@@ -113,8 +113,8 @@ def _longer(said: np.ndarray, step: float, noise: float, slope: float, sampling:
 
     Sampling makes as much of a coefficient wherever it is read: of a score that is flatter by `slope`, less.
     """
-    half = Z95 * max(math.hypot(noise, slope * sampling), slope * _LEAST)
+    half = Z95 * max(math.hypot(noise, slope * sampling), slope * ROUNDING)
     if not said[0] < step - half < step + half < said[-1]:
         return math.inf
     low, high = np.interp([step - half, step + half], said, SHIFTS)
-    return float(high - low) / (2 * Z95 * max(math.hypot(noise, sampling), _LEAST))
+    return float(high - low) / (2 * Z95 * max(math.hypot(noise, sampling), ROUNDING))

@@ -629,7 +629,7 @@ MUTANTS = (
     planted(
         "effects that cancel along a hidden direction are taken for none (generalised linear)",
         "estimators/test_hidden.py::test_of_two_columns_that_repeat_each_other_nothing_is_taken_for_known",
-        ("estimators/newton/hidden.py", "(seen**2 + _LEAST**2 + others @ squares) / own", "seen**2"),
+        ("estimators/newton/hidden.py", "(seen**2 + ROUNDING**2 + others @ squares) / own", "seen**2"),
     ),
     planted(
         "a reference level has no effect of its own (generalised linear)",

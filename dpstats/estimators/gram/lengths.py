@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpstats.curator import Curator
+from dpstats.estimators.column_law import OCTAVE
 from dpstats.estimators.gram.bounds import base_square
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.reach import BULK
@@ -24,7 +25,6 @@ from dpstats.families.quantiles import even_shares
 from dpstats.moments.normal_rows import normal_squares
 from dpstats.moments.roots import with_floor
 
-_RATIO = 2.0  # of the ends of a cell
 # A cell that noise hides holds at most so many of the rows of the one before: it then adds as much to a
 # variance, as where squares have no mean.
 NEXT = 0.25
@@ -271,8 +271,8 @@ def count_lengths(curator: Curator, cost: float, place: Coordinates, size: float
     """
     k, axes = len(place.line), axes_of(place)
     edges = [math.sqrt(base_square(k))]
-    while _RATIO * edges[-1] < place.farthest:
-        edges.append(_RATIO * edges[-1])
+    while OCTAVE * edges[-1] < place.farthest:
+        edges.append(OCTAVE * edges[-1])
     ends = np.append(edges, max(place.farthest, edges[-1]))
     release = curator.release(
         "row_reach", cost, whitening=place.whitening @ axes, edges=np.array(edges), **place.scale.public()

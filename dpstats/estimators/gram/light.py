@@ -22,8 +22,8 @@ from dpstats.estimators.gram.lengths import LongRows
 from dpstats.estimators.row_scale import SURE
 from dpstats.moments import LinearMoments
 
-# Radius over length of such a row, which is at most the root of 1/2, and what is not known of that.
-_SHORTER, _DOUBT = 0.6, 0.15
+# radius over length of such a row, which is at most the root of 1/2
+_SHORTER = 0.6
 # What it would add to a score at full length beyond what it does, over what is told of it, where no count
 # tells: 2 - 1/2 if it is twice as long as the radius.
 _BEYOND = 1.5
@@ -75,13 +75,12 @@ class LightRows:
         told, noise = moments.released, len(self.side) * self.side_sd**2
         trust = max(1 - noise / max(float(self.side @ self.side), noise), 0.0)
         rest, lost = (1 - KEPT) * _SHORTER, (1 - KEPT**2) * _SHORTER**2
-        unknown = 2 * _DOUBT / _SHORTER * max(self.square, 0.0)
         told = replace(
             told,
             cross=told.cross + rest * trust * self.side,
             noise_cross=math.hypot(told.noise_cross, rest * math.sqrt(trust) * self.side_sd),
             square=told.square + lost * self.square,
-            noise_square=math.hypot(told.noise_square, lost * math.hypot(self.square_sd, unknown)),
+            noise_square=math.hypot(told.noise_square, lost * self.square_sd),
         )
         return replace(moments, released=told)
 

@@ -14,7 +14,7 @@ from scipy import special
 from dpstats.estimators.gram.bounds import Bounds
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.lengths import NEXT, LongRows
-from dpstats.estimators.matrices import SMALLEST, by_precision
+from dpstats.estimators.matrices import ROUNDING, SMALLEST, by_precision
 from dpstats.estimators.row_scale import SURE, RowScale, categories
 from dpstats.estimators.zoom import HIDDEN
 from dpstats.moments import LinearMoments
@@ -30,7 +30,6 @@ _EDGE = math.sqrt(12 / 7)  # of a cell of one octave, over its root mean square
 # the kurtosis of what was seen beyond about a normal's, at least and at most. On exponential, lognormal and t
 # columns the relative error of a variance is then one to one and a half of these sds.
 _NORMAL, _HEAVIER, _LIGHTEST, _HEAVIEST = 2.5, 1.5, 0.25, 4.0
-_LEAST_ERROR = 1e-6
 _FAR = 30.0  # sds, beyond which nothing is
 
 
@@ -99,7 +98,7 @@ def _stretched(
     scale, first, back = place.scale, int(place.scale.constant), np.linalg.inv(place.whitening)
     variance, told = _first_stage(scale, own)
     hidden = moments.released.noise_gram / weight * np.diag(back @ moments.noise_shape @ back)[first:] / seen
-    told = np.maximum(np.hypot(told, hidden), _LEAST_ERROR)
+    told = np.maximum(np.hypot(told, hidden), ROUNDING)
     along = (back @ long.axes)[first:] ** 2
     noise, hidden = (
         np.linalg.norm(along * sds, axis=1) / weight / seen for sds in long.doubt_of_squares(radius)

@@ -16,11 +16,10 @@ import numpy as np
 
 from dpstats.estimators.engine.information import FORGET, Accumulator, Information
 from dpstats.estimators.hazards.problem import by_stratum
-from dpstats.estimators.matrices import SMALLEST, symmetric_power
+from dpstats.estimators.matrices import ROUNDING, SMALLEST, symmetric_power
 from dpstats.estimators.newton.information import floored
 from dpstats.moments.solution import not_noise
 
-_LITTLE = 1e-6  # length of the part of an eigenvector that is of slopes, below which there is none
 # of what is expected of the block of slopes, a relative sd that one more number in it would have
 _UNLIKE = 0.5
 _TERMS = 5  # of a polynomial of the fourth degree
@@ -136,7 +135,7 @@ class Known:
         values, vectors = np.linalg.eigh(matrix)
         part = vectors[j:]
         lengths = np.linalg.norm(part, axis=0)
-        along = np.where(lengths > _LITTLE, part / np.maximum(lengths, _LITTLE), np.eye(d)[0][:, None])
+        along = np.where(lengths > ROUNDING, part / np.maximum(lengths, ROUNDING), np.eye(d)[0][:, None])
         # pieces explain the square of what lies between: its error counts to the first order and beyond
         columns = np.sum((turn @ part) ** 2, axis=0)
         first = 2 * np.sqrt(columns) * np.linalg.norm(errors.T @ vectors[:j], axis=0)

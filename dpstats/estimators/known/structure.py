@@ -14,7 +14,6 @@ import scipy
 
 from dpstats.estimators.matrices import ROUNDING, conjugate_gradients
 
-LEAST_LEFT = 1e-6  # share of a variance of noise that conditions leave, at least
 # numbers, or conditions on them, of which noise is reckoned: their matrix then takes 128 MB and a second
 _MOST = 4000
 _AT_ONCE = 2**20  # products of two entries that are made at a time
@@ -162,7 +161,7 @@ class Left:
         within = self._axes.T @ vectors
         found = np.sum(vectors**2, axis=0) ** 2 - np.sum(within**2, axis=0) ** 2
         found += self._sums.sign * np.sum(self._told(vectors, vectors) ** 2, axis=0)
-        return np.clip(found, LEAST_LEFT, 1.0)  # rounding may make it 0, or less
+        return np.clip(found, ROUNDING, 1.0)  # rounding may make it 0, or less
 
     def of_matrix(self, matrix: np.ndarray) -> float:
         """Variance of <M, N>, M symmetric."""

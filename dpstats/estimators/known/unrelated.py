@@ -16,9 +16,8 @@ import numpy as np
 from dpstats.estimators.known.structure import Left, Structure
 from dpstats.estimators.matrices import ROUNDING, covariance_by_free_entries
 
-# Variances that moments may have, over that of their noise; and for how many pairs each counts beforehand
+# Variances that moments may have, over that of their noise; each counts for one pair beforehand.
 _SIZES = 4.0 ** np.arange(-2, 8)
-_BEFORE = 1.0
 _ROUNDS = 30  # of expectation and maximisation; a group's weights then stand to a hundredth
 
 
@@ -119,7 +118,7 @@ def shrunk(entries: np.ndarray, noise: float, most: float) -> tuple[np.ndarray, 
 
     weights = np.full(len(sizes), 1 / len(sizes))
     for _ in range(_ROUNDS):
-        weights = chances(weights).sum(axis=0) + _BEFORE
+        weights = chances(weights).sum(axis=0) + 1
         weights /= weights.sum()
     each = chances(weights)
     gains = sizes / (1 + sizes)

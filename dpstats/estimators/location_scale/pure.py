@@ -38,10 +38,9 @@ from dpstats.estimators.location_scale.pure_bounds import PureBounding
 from dpstats.estimators.location_scale.route import WhitenedNewton, WhitenedScores
 from dpstats.estimators.matrices import by_precision, symmetric_power
 from dpstats.estimators.row_scale import STRETCH, RowScale, shortened, sums_of_levels
+from dpstats.estimators.zoom import HIDDEN
 from dpstats.families.score_bounds import score_bounds
 
-# mean squared residual of the events, in sds of its noise, at least
-_LEAST_RESIDUAL = 1.5
 # relative sd of what the model says of the information on log sigma
 _SQUARE_SD = 0.18
 # relative sd of what the model says of the size of the information, and of what its trace says beyond noise,
@@ -289,7 +288,8 @@ def _events(
     known = Known(_pairs(scale, problem.alone & ~apart), scale.present, structure, way)
     matrix[:k, :k], left = known.read(matrix[:k, :k], noise)
     events = replace(events_of(matrix, noise, scale, release.n, left.free), left=left)
-    least = _LEAST_RESIDUAL * noise * (1 + float(events.line @ events.line))
+    # no less than noise may hide
+    least = HIDDEN * noise * (1 + float(events.line @ events.line))
     events = replace(events, residual=max(events.residual, least))
     if whitening is not None:
         events = events.unwhitened(whitening)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from dpstats.estimators.bent_times import Bent
+from dpstats.estimators.matrices import ROUNDING
 from dpstats.estimators.newton.check import Read
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
@@ -16,7 +17,6 @@ from dpstats.estimators.one_bend import Bends, bends_on_both_sides
 
 # odds of a bend of a column before any look, and sds of it within which no row is far out
 _EVENS, _ROOM = 1.0, 2.5
-_LEAST = 1e-6  # share of the largest curvature, lest rows that the line decides leave none
 
 
 def on_both_sides(
@@ -63,7 +63,8 @@ def on_both_sides(
         share = np.minimum(1 - kept, reach / lengths)
         effects = bends_on_both_sides(at, held, line[j] * root / unit)
         curve = problem.family.curvature(eta)
-        curve = np.maximum(curve / max(float(curve.max()), _LEAST), _LEAST)
+        # lest rows that the line decides leave none
+        curve = np.maximum(curve / max(float(curve.max()), ROUNDING), ROUNDING)
         by = _bends(effects, at, held * curve, kept, share).told(
             steps[0][j] * root / unit, steps[1][j] * root / unit, math.inf if sure[j] else _EVENS
         )

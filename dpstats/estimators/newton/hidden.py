@@ -6,14 +6,13 @@ See docs/theory/intervals.md#what-noise-hides.
 import numpy as np
 
 from dpstats.estimators.engine.information import Information, together
-from dpstats.estimators.matrices import SMALLEST
+from dpstats.estimators.matrices import ROUNDING, SMALLEST
 from dpstats.estimators.newton.located import Located, usual_effects
 from dpstats.estimators.newton.problem import Problem
 
 # square of the effect of columns together, over that of uncorrelated ones, below which they cancel:
 # of what noise hides of uncorrelated columns the floor of an eigenvalue is more
 _CANCEL = 0.5
-_LEAST = 1e-6  # share of an effect, of which nothing is known where no more is seen
 _TURNS = 200  # after which bounds hardly fall; they come from above, so that fewer leave them too large
 
 
@@ -90,11 +89,11 @@ def _squares(lacking: np.ndarray, seen: np.ndarray) -> np.ndarray:
         L.
     seen : array, shape (m,)
     """
-    own, others = np.maximum(1 - np.diag(lacking), _LEAST) ** 2, lacking**2
+    own, others = np.maximum(1 - np.diag(lacking), ROUNDING) ** 2, lacking**2
     np.fill_diagonal(others, 0.0)
     squares = np.ones(len(seen))
     for _ in range(_TURNS):
-        before, squares = squares, np.minimum(1.0, (seen**2 + _LEAST**2 + others @ squares) / own)
+        before, squares = squares, np.minimum(1.0, (seen**2 + ROUNDING**2 + others @ squares) / own)
         if (squares == before).all():
             break
     return squares

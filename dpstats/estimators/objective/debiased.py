@@ -19,10 +19,9 @@ from dpstats.estimators.alike import alike
 from dpstats.estimators.engine.finish import guessed, weak, without_lost
 from dpstats.estimators.engine.information import ANY, FLOOR, Information
 from dpstats.estimators.engine.plan import Plan
-from dpstats.estimators.known.structure import LEAST_LEFT
 from dpstats.estimators.known.unrelated import Known, NoiseLeft, pairs
 from dpstats.estimators.level_scores import LevelScores
-from dpstats.estimators.matrices import SMALLEST, noise_edge, symmetric_power
+from dpstats.estimators.matrices import ROUNDING, SMALLEST, noise_edge, symmetric_power
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.hidden import hidden
@@ -76,7 +75,7 @@ class Matrices:
 
     def noise_along(self, vectors: np.ndarray) -> np.ndarray:
         """Sds of the noise of the curvature along these unit vectors, in columns."""
-        return self._sd * np.sqrt(np.maximum(self.left.along(vectors), LEAST_LEFT))
+        return self._sd * np.sqrt(np.maximum(self.left.along(vectors), ROUNDING))
 
     @property
     def _sd(self) -> float:
