@@ -37,8 +37,9 @@ def alike(information: Information, axes: np.ndarray, slopes: np.ndarray) -> np.
             along, level = (information.beside(each, axes[:, 0]) for each in (along, level))
         rest = information.beside(along, level)
         (square, error), (left, unsure) = information.along(along), information.along(rest)
-        surely = max(left - SEEN * unsure, 0.0)
+        (rows, doubt), surely = information.along(level), max(left - SEEN * unsure, 0.0)
         hardly = surely < _ALIKE * square if square > SURELY * error else surely == 0.0
-        if hardly and left < SURELY * unsure:
+        # what is left beside a line that is not seen may be that line's
+        if (hardly and left < SURELY * unsure) or rows < SEEN * doubt:
             found.append(rest[:, None] / math.sqrt(float(along @ information.matrix @ along)))
     return np.hstack(found)

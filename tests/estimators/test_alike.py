@@ -7,6 +7,8 @@ import pytest
 from scipy import special
 
 import dpstats as dps
+from dpstats.estimators.alike import alike
+from dpstats.estimators.engine.information import Information
 from dpstats.results.record import Record
 from dpstats.testing import SeededNoise, noise
 
@@ -80,3 +82,10 @@ def test_slopes_against_those_of_a_reference_that_noise_hides_are_lost(model: st
     fit = beside_a_rare_reference(model)
     told = fit.params.index[np.isfinite(np.diag(fit.cov_params()))]
     assert list(told) == ["other"] + ["Log(scale)"] * (model == "survreg")
+
+
+@pytest.mark.parametrize("rows, lost", [(0.5, 1), (40.0, 0)])
+def test_what_is_left_beside_a_line_that_is_not_seen_may_be_that_of_the_line(rows: float, lost: int) -> None:
+    """Rows far off the middle show in the product with the number, whether it varies there or not."""
+    information = Information.of(np.array([40.0, rows, 10.0]), np.eye(3), np.ones(3))
+    assert alike(information, np.eye(3), np.eye(3)[None, [2, 1]]).shape == (3, lost)

@@ -761,7 +761,13 @@ MUTANTS = (
     planted(
         "any slope at a rare level is lost (generalised linear)",
         "estimators/test_alike.py::test_a_slope_at_a_rare_site_is_told_where_its_rows_vary",
-        ("estimators/alike.py", "if hardly and left < SURELY * unsure:", "if square > SURELY * error:"),
+        ("estimators/alike.py", "if (hardly and left < SURELY * unsure) or", "if square > SURELY * error or"),
+    ),
+    planted(
+        "what is left beside a line that noise hides is taken for how a number varies at a level",
+        "estimators/test_alike.py::"
+        "test_what_is_left_beside_a_line_that_is_not_seen_may_be_that_of_the_line[0.5-1]",
+        ("estimators/alike.py", "or rows < SEEN * doubt:", "or rows < -math.inf:"),
     ),
     planted(
         "a slope at a level that noise hides has a usual size",
