@@ -159,6 +159,10 @@ class CsvFile:
         """Whether lines need no decoding."""
         return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig")
 
+    def identity(self) -> Path:
+        """The file, however it is written."""
+        return self.path
+
     def source(self, asked: Asked) -> Source:
         """The source of what is asked for."""
         parts = list(self.parts(asked))

@@ -145,16 +145,36 @@ def shared(one: Any, other: Any) -> bool:
 
 
 def repeated(frames: Iterable[Any]) -> bool:
-    """Whether tables that are held one beside the other are one object or one file."""
+    """Whether two tables that are held one beside the other are one, or share the memory of a column."""
     held = list(frames) if isinstance(frames, HELD) else []
-    return len(set(map(_identity, held))) < len(held)
+    pieces = list(enumerate(held))
+    pieces += [(place, piece) for place, frame in pieces if _opener(frame) for piece in _pieces(frame)]
+    keys = {(place, _key(piece)) for place, piece in pieces}
+    arrays = [(place, piece) for place, piece in pieces if isinstance(piece, np.ndarray) and piece.size]
+    return len({key for _, key in keys}) < len(keys) or _any_overlap(arrays)
 
 
-def _identity(frame: Any) -> tuple[int, ...]:
-    if isinstance(frame, CsvFile) and os.path.exists(frame.path):
-        status = os.stat(frame.path)
+def _key(piece: Any) -> Any:
+    """What tells a piece from others, whatever object holds it; memory is told by where it lies."""
+    if isinstance(piece, Path) and os.path.exists(piece):
+        status = os.stat(piece)
         return status.st_dev, status.st_ino
-    return (id(frame),)
+    return piece if isinstance(piece, Path | tuple) else id(piece)
+
+
+def _any_overlap(arrays: list[tuple[int, np.ndarray]]) -> bool:
+    """Whether arrays of two tables have memory in common; only those are compared whose ends lie across."""
+    near: list[tuple[int, int, np.ndarray]] = []
+    spans = [(*_BOUNDS(array), table, array) for table, array in arrays]
+    for low, high, table, array in sorted(spans, key=lambda span: span[0]):
+        near = [each for each in near if each[0] > low]
+        if any(table != other and np.shares_memory(array, held) for _, other, held in near):
+            return True
+        near.append((high, table, array))
+    return False
+
+
+_BOUNDS = getattr(np.lib, "array_utils", np).byte_bounds  # where numpy is older than 2, beside all else
 
 
 def _have_common(one: Any, other: Any) -> bool:
@@ -165,15 +185,16 @@ def _have_common(one: Any, other: Any) -> bool:
 def _overlap(piece: Any, other: Any) -> bool:
     if isinstance(piece, np.ndarray) and isinstance(other, np.ndarray):
         return np.shares_memory(piece, other)
-    if isinstance(piece, Path) and isinstance(other, Path):
-        return os.path.exists(piece) and os.path.exists(other) and os.path.samefile(piece, other)
-    return piece is other
+    return bool(_key(piece) == _key(other))
 
 
 def _pieces(data: Any) -> Iterator[Any]:
-    """The path of each file; the memory of each column, as arrays where it is one, or what holds it."""
-    if isinstance(data, CsvFile):
-        yield data.path
+    """The path of each file; the memory of each column, as arrays where it is one, or what holds it.
+
+    Of a table that knows what it is read from, as a file or a query does, its `identity`.
+    """
+    if hasattr(type(data), "identity"):  # of the type, as columns are attributes of a frame
+        yield data.identity()
     elif isinstance(data, str | os.PathLike):
         yield from _files(Path(data))
     elif isinstance(data, pd.DataFrame):
@@ -185,11 +206,11 @@ def _pieces(data: Any) -> Iterator[Any]:
     elif isinstance(data, pa.Table | pa.RecordBatch) or is_of_polars(data):
         for column in pa.table(data).columns:
             yield from _of_column(column)
-    elif hasattr(data, "__arrow_c_stream__") or any(is_one(data) for is_one, _ in QUERIES):
-        yield data
     elif isinstance(data, Iterable) and not isinstance(data, NO_FRAMES) and iter(data) is not data:
         for frame in data:
             yield from _pieces(frame)
+    else:
+        yield data
 
 
 def _files(path: Path) -> tuple[Path, ...]:
@@ -214,7 +235,7 @@ def _of_column(column: Any) -> Iterator[Any]:
             held = getattr(column, name, None)
             if held is not None:
                 yield from _of_column(held)
-    else:
+    elif not pd.api.types.is_scalar(column):  # which tables share that have no record in common
         yield column
 
 
@@ -362,7 +383,10 @@ def _source(data: Any, asked: Asked) -> Source:
         return opener(data, asked)
     if isinstance(data, Iterable) and not isinstance(data, NO_FRAMES):
         if repeated(data):  # noise hides one row of a record
-            raise DataError("data hold a table twice; give each table once, for a record is to be one row")
+            raise DataError(
+                "data hold a table twice, or two tables that share a column in memory; give each table once, "
+                "for a record is to be one row, and different records arrays of their own"
+            )
         return of_frames(data, asked, _of_item)
     raise DataError(
         "data must be a frame, a dict of arrays, the path of a CSV, Parquet or Arrow file, or an "

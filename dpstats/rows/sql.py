@@ -139,6 +139,11 @@ class SqlQuery(HoldsRows):
     key: str | None = None
     cuts: tuple[float, ...] = ()
 
+    def identity(self) -> tuple[str, Any]:
+        """The query and its database, however it is cut."""
+        where = self.connection if isinstance(self.connection, str) else id(self.connection)
+        return self.text.strip(), where
+
 
 @forgetting
 def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence[float] = ()) -> SqlQuery:

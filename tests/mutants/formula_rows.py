@@ -208,6 +208,11 @@ MUTANTS = (
         ("rows/rows.py", "        if repeated(data):", "        if False:"),
     ),
     planted(
+        "a record of a table and of a view of it is two rows",
+        "rows/test_twice.py::test_one_table_is_known_again",
+        ("rows/rows.py", "< len(keys) or _any_overlap(arrays)", "< len(keys)"),
+    ),
+    planted(
         "a record is a row of each window over a frame",
         "rows/test_mistaken_data.py::test_windows_hold_a_record_more_than_once_and_are_refused",
         ("rows/sources.py", "io.IOBase, *WINDOWS)", "io.IOBase)"),

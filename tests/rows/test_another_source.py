@@ -55,6 +55,12 @@ def test_its_fits_are_those_of_the_same_records_in_a_frame() -> None:
     assert fit([records]).params.equals(usual.params)
 
 
+def test_the_same_records_are_not_taken_twice() -> None:
+    records = Records(("y", "x"), np.column_stack([TABLE["y"], TABLE["x"]]))
+    with pytest.raises(DataError, match="data hold a table twice"):
+        fit([records, records])
+
+
 def test_its_header_is_checked_as_any() -> None:
     with pytest.raises(DataError, match="no column 'x'"):
         fit(Records(("y", "z"), np.column_stack([TABLE["y"], TABLE["x"]])))

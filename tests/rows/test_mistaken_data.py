@@ -112,10 +112,19 @@ def test_a_table_that_is_given_twice_is_refused(tmp_path: Path) -> None:
         [files[0], files[0]],
         files[:2],
         [files[0], files[2]],
+        [FRAME, FRAME[:]],
+        [FRAME, FRAME.copy(deep=False)],
+        [FRAME, FRAME.iloc[:20].copy(), FRAME.iloc[20:].rename(columns=str.upper)],
+        [{"time": FRAME["time"], "maker": ["WDC"] * 40}, FRAME],
     ):
         with pytest.raises(DataError, match="data hold a table twice"):
             open_rows(tables, SCHEMA, ["time", "maker"])
-    assert open_rows([FRAME, FRAME.copy(), files[0]], SCHEMA, ["time", "maker"]).n == 120
+    halves, columns = [FRAME.iloc[::2], FRAME.iloc[1::2]], FRAME.to_dict("list")
+    apart = [*halves, *({name: list(column) for name, column in columns.items()} for _ in range(2))]
+    apart += [
+        {"site": "a", **frame.to_dict("list")} for frame in halves
+    ]  # what is not asked for may be shared
+    assert open_rows([*apart, files[0]], SCHEMA, ["time", "maker"]).n == 200
 
 
 @pytest.mark.parametrize("make", [lambda: FRAME.iloc[:0], lambda: [], lambda: {"time": [], "maker": []}])
@@ -264,7 +273,7 @@ def test_which_of_several_tables_is_at_fault_is_named(tmp_path) -> None:
     with pytest.raises(DataError, match=r"1\.csv: the data have no column 'time'; is it the column 'Time'"):
         open_rows(tmp_path, SCHEMA, ["time"])
     with pytest.raises(DataError, match="table 2 of the data: the data have no column 'time'"):
-        open_rows([FRAME, FRAME[["maker"]]], SCHEMA, ["time"])
+        open_rows([FRAME, {"maker": ["WDC"]}], SCHEMA, ["time"])
 
 
 def test_a_lacking_column_of_the_unit_is_said_to_be_that() -> None:

@@ -246,7 +246,9 @@ REFUSED: dict[str, Refused] = {
     "a list of cells": lambda folder: opened(COLUMNS["g"]),
     "a list of numbers": lambda folder: opened(COLUMNS["x"]),
     "records": lambda folder: opened(FRAME.itertuples(name=None)),
-    "numbers here and texts there for units": lambda folder: opened([FRAME, FRAME.assign(who=FRAME["k"])]),
+    "numbers here and texts there for units": lambda folder: opened(
+        [FRAME, pd.DataFrame(COLUMNS).assign(who=COLUMNS["k"])]
+    ),
     "public data that cannot be opened": lambda folder: shared(FRAME, Fails(COLUMNS)),
     "a Parquet file that is none": file("d.parquet"),
     "an Arrow file that is none": file("d.arrow"),

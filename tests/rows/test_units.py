@@ -431,7 +431,7 @@ def test_ids_are_stored_alike_in_all_files(stored, tmp_path):
 
 
 def test_ids_of_objects_are_not_those_of_numbers():
-    objects = FRAME.astype({"serial": object})
+    objects = FRAME.copy().astype({"serial": object})
     assert open_rows([FRAME, objects], UNIT, NAMES).n == 16
     with pytest.raises(DataError, match="stored as numbers here and as texts there"):
         list(open_rows([objects, FRAME.assign(serial=np.arange(8))], UNIT, NAMES).blocks())
