@@ -28,9 +28,9 @@ _ALIKE = 0.5  # correlation from which columns say too much of each other for la
 # Student's with two degrees of freedom. A pair is asked about if one of twice that size moves the line.
 _EFFECT, _ASKED = 0.3, 2.0
 _CHANGES = stdtrit(2.0, even_shares(20))
-# Places of a column that say whether to ask about it, but where a move is so close to what is worth it, in
-# sigmas, that all places say so; and pairs that are reckoned at once, in 70 kB an array
-_POINTS, _CLOSE, _AT_ONCE = 8, 0.02, 64
+# Places of a column that say whether to ask about it, but where a move is so close to what is worth it, as a
+# share of that, that all places say so; and pairs that are reckoned at once, in 70 kB an array
+_POINTS, _CLOSE, _AT_ONCE = 8, 0.4, 64
 
 
 class Pair(NamedTuple):
@@ -148,18 +148,17 @@ class PairLook:
         columns = np.array(asked)
         each = np.array([[laws[column] for column in pair] for pair in asked])  # (q, 2, 2, _POINTS)
         one, other = (_Law(*law.swapaxes(0, 1)) for law in each.swapaxes(0, 1))
-        beyond = self._beyond(Pair.of(columns, one, other))
-        for pair, of_few in zip(asked, beyond, strict=True):
-            sure = abs(of_few) > _CLOSE
-            if (of_few if sure else self._beyond(next(self._laws(pair)))) > 0:
+        for pair, by_few in zip(asked, self._worth(Pair.of(columns, one, other)), strict=True):
+            sure = abs(by_few - 1) > _CLOSE
+            if (by_few if sure else self._worth(next(self._laws(pair)))) > 1:
                 yield pair
 
-    def _beyond(self, pair: Pair) -> np.ndarray:
-        """By how much products of the largest size move a coefficient farther than is worth it, in sigmas."""
+    def _worth(self, pair: Pair) -> np.ndarray:
+        """How far products of the largest size move a coefficient, over how far is worth it."""
         moves = np.abs(self._bends(pair, np.array([-_ASKED, _ASKED])).moves).max(axis=-2)
         sds = np.sqrt(np.diag(self.line.cov)) * np.append(1.0, self._roots)
         used = np.concatenate([np.zeros_like(pair.columns[..., :1]), pair.columns], axis=-1)
-        return np.asarray((moves - WORTH * sds[used]).max(axis=-1))
+        return np.asarray((moves / (WORTH * sds[used])).max(axis=-1))
 
     def _bends(self, pair: Pair, changes: np.ndarray) -> Bends:
         """Of products of so many units."""
