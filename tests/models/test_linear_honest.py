@@ -412,3 +412,27 @@ def test_normal_errors_pay_hardly_anything_for_far_rows_that_there_might_be() ->
         assert moments is not None
         more.append(0.0 if moments.untold.bend is None else 8000 * moments.untold.bend[1, 1])
     assert np.quantile(more, 0.4) < 0.08  # .089 at least, where noise of their number is taken for such rows
+
+
+AMOUNTS = dps.Schema(y=dps.bounded(0, 1e5), income=dps.bounded(1000, 1e6), own=dps.flag())
+
+
+def amounts(seed: int, n: int) -> Columns:
+    """A share of an income that a part of the rows spend: most at high incomes, where it also varies most."""
+    rng = np.random.default_rng([n, seed])
+    income, own = np.exp(rng.normal(10.3, 0.7, n)).clip(1000, 1e6), rng.integers(0, 2, n)
+    spent = 0.02 * income * np.exp(0.6 * rng.normal(size=n)) * (rng.random(n) < 0.3 + 0.2 * own)
+    return {"income": income, "own": own, "y": spent.clip(0, 1e5)}
+
+
+@pytest.mark.parametrize("n, epsilon", [(8000, 1), (20_000, 1), (8000, 2), (3000, 4)])
+def test_amounts_that_spread_with_their_mean_are_held_under_pure_epsilon(n: int, epsilon: float) -> None:
+    """Clipping takes most where the mean is high, and no release tells so: 0 to 3 of 10 slopes were held."""
+    many = amounts(0, 1_000_000)
+    columns = np.column_stack([np.ones(1_000_000), np.log(many["income"]), many["own"]])
+    truth, missed = {"log(income)": float(np.linalg.lstsq(columns, many["y"], rcond=None)[0][1])}, []
+    for seed in range(1, 11):
+        with noise(SeededNoise(seed)):
+            fit = dps.ols("y ~ log(income) + own", amounts(seed, n), AMOUNTS).fit(dps.pure(epsilon))
+        missed.append(missed_by(fit, truth)[0])
+    assert np.mean(np.array(missed) <= 1) >= 0.8

@@ -2062,6 +2062,11 @@ MUTANTS = (
         (SPREAD, "_SHORTENED = 2.0", "_SHORTENED = 0.0"),
     ),
     planted(
+        "clipping is taken to bend no line of amounts that spread with their mean",
+        HONEST + "amounts_that_spread_with_their_mean_are_held_under_pure_epsilon[3000-4]",
+        (SPREAD, "lost * up / spread * slopes", "0.0 * slopes"),
+    ),
+    planted(
         "a fit that saw no row gives estimates",
         HONEST + "where_no_row_can_be_read_nothing_is_estimable",
         ("moments/solution.py", "    lost |= ~np.asarray(seen)\n", ""),

@@ -22,7 +22,7 @@ from dpstats.moments import LinearMoments
 from dpstats.moments.noisy import NormalEquations
 from dpstats.moments.parts import Clipping, Untold
 from dpstats.moments.solution import wider
-from dpstats.moments.spread import score_covariance
+from dpstats.moments.spread import clipped_with_mean, score_covariance
 from dpstats.moments.tails import _clipped_exponential, _tail_rate, power_variance
 from dpstats.results import NOT_RELEASED, Fit
 from tests.results.fits import USE, capacitor
@@ -122,6 +122,24 @@ def test_what_is_beyond_exponential_errors_may_have_the_tail_of_a_power() -> Non
     squares = share * limit**2 * np.trapezoid(y**-2 * 2 * y, y)
     assert power_variance(limit, kurtosis, n) == pytest.approx(squares, rel=1e-3)
     assert power_variance(limit, 3.5, n) == 0
+
+
+def test_clipping_moves_a_line_of_amounts_along_itself_and_less_the_farther_off_their_bound_is() -> None:
+    """By (k - 3) / 2 L^3 and twice that at most; clipped normal residuals have k of nearly 3."""
+    known, line = _told(9.0, 4.0, 60), np.array([3.0, 1.0, -0.5, 0.2])
+    one, gram = known.frame.constant, known.positive_gram / known.gram_weight
+    assert one is not None
+    mean, limit = float(one @ gram @ line), 4.0 / math.sqrt(known.released.square / known.mean_weight)
+    slopes = line - mean * one
+    kurtosis = 9.0 * known.mean_weight / known.released.square**2
+    size, spread = 4.0 / limit, math.sqrt(float(slopes @ gram @ slopes))
+    lost = size * (kurtosis - _tail_rate(round(limit, 2))[2]) / (2 * limit**3)
+    for above in (spread, 50 * spread):
+        moved = clipped_with_mean(known, line, np.array([mean - above, mean + 100 * spread]))
+        up = min((1 + limit) * spread / above, 2.0)
+        assert moved == pytest.approx(lost * up * slopes / spread, rel=1e-6)
+    whole = replace(known, clipping=Clipping(None))
+    assert not clipped_with_mean(whole, line, np.array([0.0, 1.0])).any()
 
 
 @pytest.mark.parametrize("limit", [4.5, 5.0])

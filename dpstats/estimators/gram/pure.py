@@ -28,7 +28,7 @@ from dpstats.moments import LinearMoments, PublicMoments
 from dpstats.moments.normal_rows import kept_square, mean_weight
 from dpstats.moments.parts import Earlier, Expected, Released, Untold, Weighting
 from dpstats.moments.roots import with_floor
-from dpstats.moments.spread import residual_variance
+from dpstats.moments.spread import clipped_with_mean, residual_variance
 from dpstats.moments.tails import grown_kurtosis
 
 # share of the matrix noise, as an operator, that is added to the matrix
@@ -109,6 +109,8 @@ def fit_pure(
     untold = Untold(together=with_floor(matrix.gram, 0.0) / weighting.share)
     moments = LinearMoments(released, place.to_user(), earlier, weighting, clipping, untold)
     moments = _with_kurtosis(moments, before, bounds, pilot)
+    if bounds.limit < place.widest:
+        moments = _spreading_with_mean(moments, place)
     return LastRelease(moments, moments, place, bounds, long, curves)
 
 
@@ -133,6 +135,14 @@ def _with_kurtosis(moments: LinearMoments, before: Bounds, bounds: Bounds, pilot
     unit = max(told.square, 0.05) ** 2 / moments.mean_weight
     error = slope * math.hypot(growth * noise, _UNEVEN_WEIGHT)
     return replace(moments, released=replace(told, fourth=kurtosis * unit, noise_fourth=error * unit))
+
+
+def _spreading_with_mean(moments: LinearMoments, place: Coordinates) -> LinearMoments:
+    """Moments that know what clipping moves if the response is an amount above one of its bounds."""
+    line = np.linalg.solve(place.whitening.T, place.line) / place.sigma + moments.normal_equations().delta
+    ends = np.array([place.scale.lower[-1], place.scale.upper[-1]]) / place.sigma
+    moved = clipped_with_mean(moments, line, ends)
+    return moments.bending(np.outer(moved, moved))
 
 
 class _Matrix(NamedTuple):
