@@ -197,6 +197,11 @@ class GlmFamily:
         return self.name.partition("(")[0]
 
     @property
+    def steepens(self) -> bool:
+        """Whether its rows, of counts, have a curvature that grows with their mean without end."""
+        return self.counts and self.alpha is None
+
+    @property
     def two_valued(self) -> bool:
         """Whether a response is 0 or 1, so that two scores are all that a row may have."""
         return self.support == (0.0, 1.0)

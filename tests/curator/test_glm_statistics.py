@@ -13,7 +13,7 @@ from dpstats.curator.blocks import Scratch
 from dpstats.curator.statistics import REGISTRY
 from dpstats.curator.statistics.columns import ColumnMeans
 from dpstats.families.bounded_score import BoundedScore, logistic_information_weight, square_weight
-from dpstats.families.glm import CLOGLOG, POISSON, PROBIT, GlmFamily, Of
+from dpstats.families.glm import CLOGLOG, POISSON, PROBIT, GlmFamily, Of, negative_binomial
 from dpstats.testing import NoNoise
 from tests.made import MadeBlock, MadeDesign, MadeRows, made_columns, under
 
@@ -66,6 +66,7 @@ def test_scores_of_what_long_rows_have_lost():
     vector, square = sums("far_scores", y, radius=1.2, reach=0.4, score=bounded, **ROW)
     lengths = np.linalg.norm(X, axis=1)
     lost = np.array([0.0, 1 - 1.44 / 2, 1 - 1.44 / 2, 0.4 / lengths[3]])
+    assert (bounded.weight(X @ ROW["beta"]) == 1).all()
     psi, _ = bounded(y, X @ ROW["beta"])
     each = X * (np.minimum(lost, 0.4 / lengths) * psi)[:, None]
     np.testing.assert_allclose(vector.ravel(), each.sum(axis=0))
@@ -76,12 +77,15 @@ def test_scores_of_what_long_rows_have_lost():
     np.testing.assert_allclose(square.item(), math.sqrt(11) / (2 * 0.4 * 2.0) * (each**2).sum())
 
 
-@pytest.mark.parametrize("family", [CLOGLOG, PROBIT], ids=lambda family: family.link_name)
-def test_under_a_link_that_stalls_rows_have_lost_what_weights_of_their_means_take_too(family: GlmFamily):
+@pytest.mark.parametrize(
+    "family", [CLOGLOG, PROBIT, POISSON, negative_binomial(0.1)], ids=lambda family: family.name
+)
+def test_rows_have_lost_what_weights_of_their_means_take_too(family: GlmFamily):
+    """Under a link that stalls, and of counts whose curvature grows without end."""
     bounded, y = BoundedScore(family, 0.8, 0.3), np.array([0.0, 1.0, 1.0, 0.0])
     vector, _ = sums("far_scores", y, radius=1.2, reach=0.4, score=bounded, **ROW)
     eta, lengths = X @ ROW["beta"], np.linalg.norm(X, axis=1)
-    kept = np.minimum(1, 1.44 / lengths**2) * (bounded.weight(eta) if family is CLOGLOG else 1)
+    kept = np.minimum(1, 1.44 / lengths**2) * (bounded.weight(eta) if family in (CLOGLOG, POISSON) else 1)
     assert (bounded.weight(eta) < 0.95).all()
     each = X * (np.minimum(1 - kept, 0.4 / lengths) * bounded(y, eta)[0])[:, None]
     np.testing.assert_allclose(vector.ravel(), each.sum(axis=0))

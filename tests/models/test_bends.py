@@ -799,3 +799,19 @@ def test_a_level_is_held_where_long_rows_draw_a_slope_to_0() -> None:
             fit = dps.glm("y ~ x + k", data, schema, "gamma").fit(approx(1))
         held.append(abs(fit.params["Intercept"] + 0.0164) < 1.96 * fit.bse["Intercept"])
     assert sum(held) >= fewest(6, 0.9)
+
+
+def test_rows_of_large_means_say_what_a_slope_is_among_them() -> None:
+    """A flag of 5 % of the rows, whose means are 20 times as large, has half of the information on the slope.
+
+    There x has no effect, and .5 elsewhere: the slope was 3 to 5 half-lengths off, without a caution.
+    """
+    schema = dps.Schema(x=dps.bounded(-4, 4), f=dps.flag(), y=dps.count(500))
+    for seed in range(2):
+        rng = np.random.default_rng([seed, 7])
+        x, f = rng.normal(size=8000), (rng.uniform(size=8000) < 0.05) * 1.0
+        data = dict(x=x, f=f, y=rng.poisson(np.exp(-1 + 3 * f + 0.5 * x * (1 - f))))
+        likely = sm.GLM(data["y"], np.column_stack([np.ones(8000), x, f]), family=sm.families.Poisson()).fit()
+        with noise(SeededNoise(seed)):
+            fit = dps.glm("y ~ x + f", data, schema, "poisson").fit(approx(3))
+        assert (np.abs(fit.params - likely.params) < 1.96 * fit.bse)["x"]

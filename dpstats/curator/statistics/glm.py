@@ -254,8 +254,9 @@ class FarScores(GlmScore):
         g = psi (1 - w) a, shortened to |psi| reach (k,),   kappa |g|^2,
 
     times the prior weight, and its square; kappa is sqrt(11) / (2 reach limit), of several `ends` 1 / (reach
-    limit). The value released carries kappa. Under a link that stalls w is also times the weight v of the
-    score, which takes most from rows far out. Rows that weigh 1 give nothing. Of rows as long as each of
+    limit). The value released carries kappa. Under a link that stalls, and of counts whose curvature grows
+    with their mean, w is also times the weight v of the score, which takes most from rows far out, or of
+    large means. Rows that weigh 1 give nothing. Of rows as long as each of
     `ends`, and not as the next, both are summed apart.
 
     Parameters
@@ -311,7 +312,7 @@ class FarScores(GlmScore):
         psi = self._bounded.of(margin)
         lengths = np.sqrt(squared_norms(rows, scratch))
         kept = np.minimum(1.0, (self._radius / lengths) ** 2)
-        if self._bounded.family.stalls:
+        if self._bounded.family.stalls or self._bounded.family.steepens:
             kept *= self._bounded.weight_of(margin)
         share = weighed(np.minimum(1 - kept, self._reach / lengths), block, self._weighted)
         square = self._kappa * (psi * share * lengths) ** 2

@@ -141,8 +141,7 @@ class Chooser:
         """
         family, located = self.problem.family, self.located
         if not family.free_dispersion:
-            own = family.counts and family.alpha is None
-            return max(1.0, _SCATTER * self._of_responses) if own else 1.0
+            return max(1.0, _SCATTER * self._of_responses) if family.steepens else 1.0
         return max(located.sd**2 / float(family.variance(np.array(located.mean))), LEAST_DISPERSED)
 
     def _least_dispersion(self, level: float) -> float:
