@@ -10,7 +10,6 @@ import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.estimators.engine.finish import Estimate
 from dpstats.estimators.newton.check import Left, Read
-from dpstats.estimators.newton.estimate import OnTheWay, rises
 from dpstats.estimators.newton.located import Located
 from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.ray import Along, Ray, reaches
@@ -93,19 +92,6 @@ def test_slopes_of_rows_that_are_predicted_with_near_certainty_are_held(link: st
 def test_a_line_that_rows_contradict_is_as_it_was(link: str, budget: Budget) -> None:
     held, separated = fits(1.5 if link == "logit" else 0.9, range(10), link, budget)
     assert held > 0.85 and separated == 0
-
-
-def way(*scores: float) -> bool:
-    """Whether the log-likelihood rose along the first of three columns, by scores of noise .1 on the way."""
-    steps = [OnTheWay(np.eye(3), np.array([score, 9.0, -9.0]), 0.1) for score in scores]
-    return rises(steps, np.array([2.0, 0.0, 0.0]))
-
-
-def test_scores_on_the_way_say_together_whether_an_effect_is_no_noise() -> None:
-    """Of one score noise leaves 3 sds now and then, of four more than 1.5 in the mean hardly ever."""
-    assert way(0.31) and not way(0.29)
-    assert way(*[0.16] * 4) and not way(*[0.14] * 4)
-    assert not way(-0.9, -0.9)  # towards the start
 
 
 def test_an_effect_so_large_that_no_information_is_seen_is_kept() -> None:

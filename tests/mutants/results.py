@@ -537,16 +537,6 @@ MUTANTS = (
         (RAY, "left.share - left.sd > NEARLY_TOLD", "False"),
     ),
     planted(
-        "an effect so large that no information is seen is taken for noise",
-        "estimators/test_ray.py::test_scores_on_the_way_say_together_whether_an_effect_is_no_noise",
-        (NEWTON, "total > SEEN", "total < -SEEN"),
-    ),
-    planted(
-        "an effect so large that no information is seen is put back at the start",
-        "estimators/test_ray.py::test_an_effect_so_large_that_no_information_is_seen_is_kept",
-        (NEWTON, "return point if averaged.on_the_way", "return point if not averaged.on_the_way"),
-    ),
-    planted(
         "rows that are predicted with certainty have scores that scatter",
         "estimators/test_ray.py::test_sampling_alone_leaves_no_multiple_open",
         (RAY, " * scatter / scatter[0]", ""),

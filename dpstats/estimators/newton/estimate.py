@@ -1,10 +1,9 @@
 """The estimate, its covariance and its flags, from the averaged steps."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,28 +28,10 @@ from dpstats.estimators.newton.problem import Problem
 from dpstats.estimators.newton.slopes import leaning, read_slopes
 from dpstats.families.glm import GlmFamily
 from dpstats.moments import Quantity
-from dpstats.moments.noisy import SEEN, lacking
+from dpstats.moments.noisy import lacking
 
 # how far variability may lie from dispersion times information, by direction
 _MISSPECIFIED = 0.3
-
-
-class OnTheWay(NamedTuple):
-    """What scores said at a point on the way to the root: whitened, per row, and the sd of their noise."""
-
-    whitening: np.ndarray
-    scores: np.ndarray
-    noise: float
-
-
-def rises(on_the_way: Sequence[OnTheWay], way: np.ndarray) -> bool:
-    """Whether the log-likelihood surely rose along such coefficients of standardised columns.
-
-    Of 17 ordinary logits that noise had drawn none rose by more than 2.4 sds of noise.
-    """
-    owns = [np.linalg.solve(each.whitening, way) / each.noise for each in on_the_way]
-    total = sum(float(own @ each.scores) / each.noise for own, each in zip(owns, on_the_way, strict=True))
-    return total > SEEN * float(np.linalg.norm(owns))
 
 
 @dataclass(frozen=True)
@@ -68,8 +49,6 @@ class Averaged:
         Of the squared scores; empty where the family says what they are.
     start : array, shape (k,)
         Where the iteration began: no covariate has an effect.
-    on_the_way : sequence of OnTheWay
-        Of early steps, where they are kept.
     first : Accumulator
         Information where the iteration began, of rows of one curvature, if it is kept.
     rarer : float
@@ -81,7 +60,6 @@ class Averaged:
     whitening: np.ndarray
     variability: Accumulator
     start: np.ndarray
-    on_the_way: Sequence[OnTheWay] = ()
     first: Accumulator = field(default_factory=Accumulator)
     rarer: float = math.inf
 
@@ -111,7 +89,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     points, information = averaged.steps.points, averaged.steps.information
     step = information.solve(averaged.steps.scores.mean(axis=0))
     second = information.solve(_second_order(averaged, step))
-    point = _without_unseen(averaged, points.mean(axis=0) + averaged.whitening @ (step + second))
+    point = points.mean(axis=0) + averaged.whitening @ (step + second)
     guess, larger = _guess(averaged, problem, located, point)
     per_row = information.inverse @ _variability(averaged) @ information.inverse
     sampling, privacy, unsettled = averaged_covariances(averaged.steps, averaged.whitening, per_row, n)
@@ -183,18 +161,6 @@ def _second_order(averaged: Averaged, step: np.ndarray) -> np.ndarray:
     apart = (points - points.mean(axis=0)) @ np.linalg.inv(averaged.whitening).T - step
     differences = averaged.matrices - averaged.matrices.mean(axis=0)
     return np.asarray(np.einsum("tij,tj->i", differences, apart) / (2 * len(apart)))
-
-
-def _without_unseen(averaged: Averaged, point: np.ndarray) -> np.ndarray:
-    """The point, back at the start along directions that are not seen: what moved there was noise.
-
-    Unless scores on the way surely said so: effects so large that rows are predicted with near certainty
-    leave no information that is seen.
-    """
-    moved = np.linalg.solve(averaged.whitening, point - averaged.start)
-    unseen = averaged.steps.information.part(moved, 1 - averaged.steps.information.seen)
-    way = averaged.whitening @ unseen
-    return point if averaged.on_the_way and rises(averaged.on_the_way, way) else np.asarray(point - way)
 
 
 def _variability(averaged: Averaged) -> np.ndarray:

@@ -28,7 +28,7 @@ from dpstats.estimators.newton.beyond_limit import tailed
 from dpstats.estimators.newton.bounds import LEAST_DISPERSED, Bounds, Chooser
 from dpstats.estimators.newton.check import Read, by_one_pass, checked, explained, set_apart
 from dpstats.estimators.newton.dispersion import ALPHAS, Uneven, told_alpha
-from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, OnTheWay, estimate
+from dpstats.estimators.newton.estimate import Averaged, GlmEstimate, estimate
 from dpstats.estimators.newton.far import long_rows
 from dpstats.estimators.newton.information import CHANGE, dispersion, drawn, past
 from dpstats.estimators.newton.level_coefficients import level_moments, stretched_no_further
@@ -175,7 +175,7 @@ class _Steps(GlmSteps):
         self.plan, self.chooser = plan, chooser
         self._all, self._from, self._rarer = curator, len(self.early) - last, rarer
         self._scatter: _Squares | None = None
-        self._on_the_way: list[OnTheWay] = []
+        self._first = Accumulator()
         self.level, self.dispersion = chooser.start_level, chooser.start_dispersion
 
     @property
@@ -220,9 +220,8 @@ class _Steps(GlmSteps):
 
     def towards(self, read: Scores) -> None:
         information = self.information
-        if not self._on_the_way:
+        if not self._first.releases:
             self._first = Accumulator(self.released.releases[-1:])
-        self._on_the_way.append(OnTheWay(self.whitening, read.scores, float(read.noise)))
         self.level = self._level()
         if self.bounds.score is not None:
             self.dispersion = self._dispersion()
@@ -246,7 +245,7 @@ class _Steps(GlmSteps):
     def finish(self) -> Averaged:
         if not self.chooser.problem.family.two_valued:
             return super().finish()
-        return replace(super().finish(), on_the_way=self._on_the_way, first=self._first, rarer=self._rarer)
+        return replace(super().finish(), first=self._first, rarer=self._rarer)
 
     def _squares(self) -> _Squares | None:
         """How counts scatter about the line where the iteration stands, if that is asked."""
