@@ -84,8 +84,10 @@ def test_slopes_against_those_of_a_reference_that_noise_hides_are_lost(model: st
     assert list(told) == ["other"] + ["Log(scale)"] * (model == "survreg")
 
 
-@pytest.mark.parametrize("rows, lost", [(0.5, 1), (40.0, 0)])
-def test_what_is_left_beside_a_line_that_is_not_seen_may_be_that_of_the_line(rows: float, lost: int) -> None:
-    """Rows far off the middle show in the product with the number, whether it varies there or not."""
-    information = Information.of(np.array([40.0, rows, 10.0]), np.eye(3), np.ones(3))
+@pytest.mark.parametrize("rows, square, lost", [(40.0, 10.0, 0), (40.0, 1.0, 1), (0.5, 10.0, 1)])
+def test_a_slope_is_told_where_its_level_and_the_number_there_are_seen(
+    rows: float, square: float, lost: int
+) -> None:
+    """Beside a line that is not seen rows far off the middle show, whether the number varies there or not."""
+    information = Information.of(np.array([40.0, rows, square]), np.eye(3), np.ones(3))
     assert alike(information, np.eye(3), np.eye(3)[None, [2, 1]]).shape == (3, lost)

@@ -756,12 +756,12 @@ MUTANTS = (
     planted(
         "what is left beside a line that noise hides is taken for how a number varies at a level",
         "estimators/test_alike.py::"
-        "test_what_is_left_beside_a_line_that_is_not_seen_may_be_that_of_the_line[0.5-1]",
+        "test_a_slope_is_told_where_its_level_and_the_number_there_are_seen[0.5-10.0-1]",
         ("estimators/alike.py", "or rows < SEEN * doubt:", "or rows < -math.inf:"),
     ),
     planted(
         "a slope at a level that noise hides has a usual size",
-        "estimators/test_alike.py::test_slopes_against_those_of_a_reference_that_noise_hides_are_lost[pure]",
+        "estimators/test_alike.py::test_a_slope_is_told_where_its_level_and_the_number_there_are_seen[40.0-1.0-1]",
         ("estimators/alike.py", "else surely == 0.0", "else False"),
     ),
     planted(
