@@ -126,8 +126,8 @@ class GlmFamily:
         Of psi; of (share, phi), for the same families.
     support : tuple of float
         Range in which responses must be declared.
-    most_curved, largest_score : float
-        Upper bounds of the curvature and of the score, infinite if there is none.
+    most_curved : float
+        Upper bound of the curvature, infinite if there is none.
     free_dispersion : bool
         Whether phi is estimated, as in statsmodels; it is 1 otherwise. Such a family has a curvature of 1
         everywhere, and a score whose law is the same for every eta.
@@ -170,7 +170,6 @@ class GlmFamily:
     quantile: Callable[[np.ndarray, float], np.ndarray] | None
     support: tuple[float, float]
     most_curved: float
-    largest_score: float
     free_dispersion: bool
     longer_tail: float
     ratio_name: str
@@ -240,8 +239,13 @@ class GlmFamily:
 
     @property
     def unlimited(self) -> bool:
-        """Whether nothing bounds a score of the family, so that fits must."""
-        return math.isinf(self.largest_score)
+        """Whether fits bound the scores of the family; those y - mean of a logit are released as they are."""
+        return not (self.two_valued and self.link_name == "logit")
+
+    @property
+    def largest_score(self) -> float:
+        """Bound of a score that no fit limits."""
+        return math.inf if self.unlimited else 1.0
 
 
 def _exp(eta: np.ndarray) -> np.ndarray:
@@ -355,7 +359,6 @@ BINOMIAL = GlmFamily(
     quantile=None,
     support=(0.0, 1.0),
     most_curved=0.25,
-    largest_score=1.0,
     free_dispersion=False,
     longer_tail=1.0,
     ratio_name="odds ratio",
@@ -396,7 +399,6 @@ PROBIT = replace(
     curvature=Of(_probit_both, lambda both: both[0] * both[1]),
     score_variance=Of(_probit_both, lambda both, dispersion: both[0] * both[1]),
     most_curved=2 / math.pi,
-    largest_score=np.inf,
     ratio_name="",
     log_likelihood=lambda y, eta: y * special.log_ndtr(eta) + (1 - y) * special.log_ndtr(-np.asarray(eta)),
 )
@@ -419,7 +421,6 @@ CLOGLOG = replace(
     curvature=Of(_cloglog_both, lambda both: both[1] * both[0]),
     score_variance=Of(_cloglog_both, lambda both, dispersion: both[1] * both[0]),
     most_curved=0.6477,  # x^2 / (exp(x) - 1) has its maximum at x = 1.594
-    largest_score=np.inf,
     ratio_name="hazard ratio",
     log_likelihood=lambda y, eta: y * np.log(-np.expm1(-_exp(eta))) - (1 - y) * _exp(eta),
     stalls=True,
@@ -440,7 +441,6 @@ POISSON = GlmFamily(
     quantile=None,
     support=(0.0, np.inf),
     most_curved=np.inf,
-    largest_score=np.inf,
     free_dispersion=False,
     longer_tail=1.0,
     ratio_name="rate ratio",
@@ -522,7 +522,6 @@ GAMMA = GlmFamily(
     quantile=lambda share, phi: special.gammaincinv(1 / phi, share) * phi - 1,
     support=(0.0, np.inf),
     most_curved=1.0,
-    largest_score=np.inf,
     free_dispersion=True,
     longer_tail=5 / 3,
     ratio_name="mean ratio",
@@ -546,7 +545,6 @@ GAUSSIAN = GlmFamily(
     quantile=lambda share, phi: math.sqrt(phi) * special.ndtri(share),
     support=(-np.inf, np.inf),
     most_curved=1.0,
-    largest_score=np.inf,
     free_dispersion=True,
     longer_tail=1.0,
     ratio_name="",

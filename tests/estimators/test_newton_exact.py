@@ -18,6 +18,8 @@ import statsmodels.formula.api as smf
 
 import dpstats as dps
 from dpstats.estimators.newton import make_plan
+from dpstats.families import FAMILIES
+from dpstats.families.glm import GAUSSIAN
 from dpstats.testing import NoNoise, noise
 
 pytestmark = pytest.mark.usefixtures("floats")
@@ -134,6 +136,14 @@ def test_estimates_are_those_of_statsmodels(frame, name, monkeypatch) -> None:
     np.testing.assert_allclose(fit.params.to_numpy(), expected.params.to_numpy(), rtol=0, atol=1e-8)
     assert (fit.params.index == expected.params.index).all()
     np.testing.assert_allclose(np.sqrt(np.diag(fit.cov_params())), standard_errors(expected), rtol=2e-4)
+
+
+def test_every_family_is_among_them(frame) -> None:
+    """One whose scores are released as if they were another's ends elsewhere; a Gaussian fit is `ols`."""
+    fitted = [ours(frame).family for ours, _ in CASES.values()]
+    assert {(family.kind, family.link_name) for family in fitted} == {
+        (family.kind, family.link_name) for family in FAMILIES.values() if family is not GAUSSIAN
+    }
 
 
 @pytest.mark.parametrize("golden", FITS, ids=lambda fit: f"{fit['family']}-{fit['link']}")

@@ -1,13 +1,15 @@
 """A family is one record and one row of a table: a geometric law that the package does not know is fitted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy import special
+from scipy import special, stats
 
 import dpstats as dps
 from dpstats.families import FAMILIES
-from dpstats.families.glm import GlmFamily
+from dpstats.families.glm import PROBIT, GlmFamily
 from dpstats.formula import build_design
 from dpstats.models.glm import GlmModel
 from dpstats.testing import NoNoise, SeededNoise, noise
@@ -38,7 +40,6 @@ GEOMETRIC = GlmFamily(
     quantile=None,
     support=(0.0, np.inf),
     most_curved=1.0,
-    largest_score=np.inf,
     free_dispersion=False,
     longer_tail=1.0,
     ratio_name="rate ratio",
@@ -81,3 +82,36 @@ def test_with_noise_its_intervals_hold_the_truth(monkeypatch: pytest.MonkeyPatch
             fit = known.fit(dps.gdp(0.5))
         assert (np.abs(fit.params - [0.5, 0.4]) < 4.5 * fit.bse).all()
         assert not fit.flags
+
+
+def test_bounded_scores_of_a_yes_or_no_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a cauchit are at most .72; what is released of those of a logit, at most 1, is another fit."""
+
+    def sizes(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        density = stats.cauchy.pdf(eta)
+        return density / stats.cauchy.cdf(eta), density / stats.cauchy.sf(eta)
+
+    cauchit = replace(
+        PROBIT,
+        name="binomial(cauchit)",
+        title="cauchit",
+        link_name="cauchit",
+        mean=stats.cauchy.cdf,
+        link=stats.cauchy.ppf,
+        score=lambda y, eta: y * sizes(eta)[0] - (1 - y) * sizes(eta)[1],
+        curvature=lambda eta: np.prod(sizes(eta), axis=0),
+        score_variance=lambda eta, dispersion: np.prod(sizes(eta), axis=0),
+        most_curved=4 / np.pi**2 + 1e-9,
+        log_likelihood=lambda y, eta: np.log(np.where(y > 0, stats.cauchy.cdf(eta), stats.cauchy.sf(eta))),
+    )
+    monkeypatch.setitem(FAMILIES, cauchit.name, cauchit)
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=5000).clip(-4, 4)
+    y = (rng.random(5000) < cauchit.mean(0.3 + 0.8 * x)) * 1.0
+    law = sm.families.Binomial(sm.families.links.Cauchy())
+    design = build_design("y ~ x", dps.Schema(x=dps.bounded(-4, 4), y=dps.flag()))
+    with noise(NoNoise()):
+        fit = GlmModel("glm", cauchit, design, {"x": x, "y": y}, None).fit(dps.gdp(1e6))
+    assert fit.params.to_numpy() == pytest.approx(
+        sm.GLM(y, sm.add_constant(x), family=law).fit().params, abs=2e-3
+    )
