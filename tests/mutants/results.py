@@ -899,9 +899,8 @@ MUTANTS = (
     ),
     planted(
         "rows of large means are not missed where a link stalls (glm)",
-        "curator/test_glm_statistics.py::"
-        "test_under_a_link_that_stalls_rows_have_lost_what_weights_of_their_means_take_too",
-        ("curator/statistics/glm.py", "if self._bounded.family.stalls:", "if False:"),
+        "curator/test_glm_statistics.py::test_rows_have_lost_what_weights_of_their_means_take_too",
+        ("curator/statistics/glm.py", "if self._bounded.family.stalls or", "if"),
     ),
     planted(
         "a product that a formula leaves out is thought to move the line along the predictor alone (glm)",
@@ -1087,7 +1086,7 @@ MUTANTS = (
         "models/test_glm_metamorphic.py::test_the_unit_of_amounts_does_not_decide_whether_a_poisson_fit_holds",
         (
             "estimators/newton/bounds.py",
-            "max(1.0, _SCATTER * self._of_responses) if own else 1.0",
+            "max(1.0, _SCATTER * self._of_responses) if family.steepens else 1.0",
             "1.0",
         ),
     ),
@@ -2547,7 +2546,7 @@ MUTANTS = (
     planted(
         "private files in a list pass as public=",
         "models/test_public_apart.py::test_a_file_is_known_in_a_list",
-        ("rows/rows.py", "        yield data.path\n", "        return\n"),
+        ("rows/rows.py", "        yield data.identity()\n", "        return\n"),
     ),
     planted(
         "private data pass as public= (glm)",
