@@ -68,6 +68,43 @@ def taper(family: Family, c: float, floor: float = -math.inf) -> Taper:
     return family.taper(c, floor)
 
 
+@functools.lru_cache(maxsize=32)
+def has_sound_taper(family: Family) -> bool:
+    """Whether the tapers of a family are what the bounds of scores rest on (:mod:`.score_bounds`), on a grid.
+
+    g and h1* never rise, h1* is positive and at most `steepest`, also far off, and that of the family above
+    the floor; the integrals are those of both.
+    """
+    with np.errstate(all="ignore"):
+        floors = (*_FLOORS, *(-math.inf,) * family.bounded)
+        return all(_is_sound(family, taper(family, c, floor)) for c in _CUTS for floor in floors)
+
+
+_CUTS, _FLOORS = (1.0, 1.5, 8.0, 64.0), (-1.0, -1.5, -9.0, -50.0)  # those of fits lie between
+_EARLY = -np.geomspace(2.0, 800.0, 25)
+_STEP, _NEAR, _KINK = 1e-5, 1e-6, 0.01  # of a difference; of what must agree; where slopes have no difference
+
+
+def _is_sound(family: Family, cut: Taper) -> bool:
+    kinks = np.array([cut.start, cut.stop, *(cut.floor,) * math.isfinite(cut.floor)])
+    far = np.concatenate([_EARLY, (kinks[:, None] + np.linspace(-4.0, 0.0, 25)).ravel(), kinks])
+    far = np.sort(far[far <= cut.stop])
+    g, slope, _ = cut.at(far)
+    room = _NEAR**2 * cut.steepest
+    bounded = (slope > 0).all() and (slope <= cut.steepest + room).all() and g[-1] <= room
+    if not (bounded and (np.diff(slope) <= room).all() and (np.diff(g) <= room).all()):
+        return False
+    z = far[(abs(far[:, None] - kinks) > _KINK).all(axis=1)]
+    g, slope, _ = cut.at(z)
+    after, before = (np.array(cut.integrals(z + step)) for step in (_STEP, -_STEP))
+    wanted = g * family.hazard(z) * np.array([np.ones_like(z), slope, z * slope])
+    own = z > cut.floor
+    return bool(
+        np.allclose((after - before) / (2 * _STEP), wanted, rtol=_NEAR, atol=_NEAR)
+        and np.allclose(slope[own], family.log_hazard_slope(z[own]), rtol=_NEAR, atol=_NEAR)
+    )
+
+
 def integrands(
     cut: Taper, z: np.ndarray, pivot: np.ndarray, low: float, high: float, entry: np.ndarray | None = None
 ) -> Integrands:

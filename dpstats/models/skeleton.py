@@ -24,6 +24,7 @@ from dpstats.estimators.columns import middles
 from dpstats.estimators.engine.finish import E, Estimate
 from dpstats.estimators.engine.plan import LOOK
 from dpstats.families import Family, GlmFamily
+from dpstats.families.martingale import has_sound_taper
 from dpstats.formula import Design, IntervalResponse, NumericResponse, SurvResponse
 from dpstats.formula.reader import LARGEST
 from dpstats.formula.variables import VariableColumns
@@ -89,7 +90,8 @@ def check_offset(design: Design, multiplies: bool = True) -> None:
 def check_complete(what: str, family: Family | GlmFamily) -> None:
     """Refuse an argument whose family lacks what a fit asks of it, which would show after it has paid.
 
-    That its functions agree with each other is asked by tests (tests/families/complete.py).
+    One of survival whose taper is not as the sensitivity of its scores takes it to be is refused, too. That
+    all its functions agree with each other is asked by tests (tests/families/complete.py).
 
     Raises
     ------
@@ -103,6 +105,11 @@ def check_complete(what: str, family: Family | GlmFamily) -> None:
         raise SpecificationError(
             f"{what} is not complete: it lacks {', '.join(lacking)}; complete the record of its family, or "
             "use another"
+        )
+    if isinstance(family, Family) and not has_sound_taper(family):
+        raise SpecificationError(
+            f"{what} has a taper by which its scores have no proven bound: h1* must be positive, at most "
+            "`steepest`, and never rise, and the integrals must be those of it; use another"
         )
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize, special
+from scipy import interpolate, optimize, special
 
 import dpstats as dps
 from dpstats.budget import Budget
 from dpstats.families import DISTS, Dist, Family
 from dpstats.families.location_scale import CutRates
-from dpstats.families.tapers import Integrals, LogisticTaper, Taper
+from dpstats.families.tapers import At, Integrals, LogisticTaper, Taper
 from dpstats.results import SurvivalFit
 from dpstats.testing import NoNoise, SeededNoise, noise
 from tests.families.complete import faults_of_family
@@ -77,6 +77,72 @@ BURR = Family(
     taper=BurrTaper,
     cut=CutRates(bias=1.2, loss=1.5, size=0.8),
 )
+
+
+class RisingTaper:
+    """Of H = e^(z/2) + e^z, whose h1* rises from 1/2 to 1; its integrals are right, by quadrature."""
+
+    floor, steepest = -math.inf, 1.0
+
+    def __init__(self, c: float, floor: float) -> None:
+        self.c = c
+        self.start, self.stop = (2 * math.log((math.sqrt(1 + 4 * h) - 1) / 2) for h in (c / 2, c))
+        nodes = np.append(np.linspace(-60.0, self.start, 3001), np.linspace(self.start, self.stop, 301)[1:])
+        inner, weights = np.polynomial.legendre.leggauss(6)
+        at = (nodes[:-1, None] + nodes[1:, None] + np.diff(nodes)[:, None] * inner) / 2
+        parts = self._integrands(at) @ weights * np.diff(nodes) / 2
+        sums = np.concatenate([np.zeros((3, 1)), np.cumsum(parts, axis=1)], axis=1)
+        self._sums = interpolate.CubicHermiteSpline(nodes, sums, self._integrands(nodes), axis=1)
+
+    def _integrands(self, z: np.ndarray) -> np.ndarray:
+        g, slope = self._two(z)
+        return g * RISING.hazard(z) * np.array([np.ones_like(z), slope, z * slope])
+
+    def _two(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        g = np.clip(2 - 2 / self.c * np.exp(RISING.log_cumulative_hazard(z)), 0, 1)
+        return g, RISING.log_hazard_slope(z)
+
+    def at(self, z: np.ndarray) -> At:
+        z = np.minimum(z, self.stop)
+        return At(*self._two(z), self.integrals(z))
+
+    def integrals(self, z: np.ndarray) -> Integrals:
+        return Integrals(*self._sums(np.clip(z, -60.0, self.stop)))
+
+
+RISING = dataclasses.replace(
+    BURR,
+    name="rising",
+    taper=RisingTaper,
+    log_cumulative_hazard=lambda z: np.asarray(z) / 2 + np.log1p(np.exp(np.asarray(z) / 2)),
+    log_hazard=lambda z: np.asarray(z) / 2 + np.log(0.5 + np.exp(np.asarray(z) / 2)),
+    log_hazard_slope=lambda z: 1 - 0.25 / (0.5 + np.exp(np.asarray(z) / 2)),
+)
+
+
+class SteepTaper(BurrTaper):
+    steepest = 0.9
+
+
+class ReversedTaper(BurrTaper):
+    """Its integrals are those of h1*, which it says falls below 0."""
+
+    def _slope(self, z: np.ndarray, hazard: np.ndarray) -> np.ndarray:
+        return -super()._slope(z, hazard)
+
+
+UNSOUND = {
+    "it rises": RISING,
+    "it is larger than it says": dataclasses.replace(BURR, taper=SteepTaper),
+    "it is negative": dataclasses.replace(BURR, taper=ReversedTaper),
+}
+
+
+@pytest.mark.parametrize("law", UNSOUND)
+def test_a_slope_that_no_bound_was_proven_for_is_refused(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DISTS, "unsound", Dist("unsound", "Unsound", UNSOUND[law], log=True))
+    with pytest.raises(dps.SpecificationError, match="no proven bound"):
+        dps.survreg("Surv(time, dead) ~ x", data(100), SCHEMA, dist="unsound")
 
 
 def data(n: int) -> dict[str, np.ndarray]:

@@ -31,8 +31,8 @@ def test_the_families_of_means_are_complete(family):
     assert faults_of_glm_family(family) == ()
 
 
-@pytest.mark.parametrize("factor, faults", [(2.0, ()), (20.0, ("log_mean_factor_slope",))])
-def test_a_law_need_not_have_a_mean_at_every_sigma(factor, faults):
+@pytest.mark.parametrize("factor", [2.0, 20.0])
+def test_a_law_need_not_have_a_mean_at_every_sigma(factor):
     """That of the logistic law is infinite from sigma 1 on, of `factor` times it from 1 / factor on."""
 
     def of(function):
@@ -44,7 +44,7 @@ def test_a_law_need_not_have_a_mean_at_every_sigma(factor, faults):
         mean_factor=of(LOGISTIC.mean_factor),
         log_mean_factor_slope=lambda sigma: factor * slope(sigma),
     )
-    assert faults_of_family(wide) == faults
+    assert faults_of_family(wide) == ()
 
 
 def broken(value):

@@ -96,6 +96,11 @@ MUTANTS = (
         ("estimators/known/level_shares.py", "if alike.size:", "if True:"),
     ),
     planted(
+        "scores of a law whose h1* rises have a bound that cells of a falling one have",
+        "families/test_another_error_law.py::test_a_slope_that_no_bound_was_proven_for_is_refused",
+        ("families/martingale.py", "(np.diff(slope) <= room).all() and ", ""),
+    ),
+    planted(
         "a yes or no under a probit link: scores are clipped, where rows were to weigh less",
         "families/test_glm.py::test_weights_keep_both_scores_of_a_yes_or_no_below_a_limit[0.5-binomial(probit)]",
         (

@@ -686,14 +686,14 @@ SPACES = {
         )
     ],
     "martingale_score": [
-        Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7), 8.0, 0.9),
+        *(
+            Space(martingale(law, 3.0, (-5.0, 2.0), 3.0, 0.7, -1.2, delayed), 8.0, 0.9, delayed=delayed)
+            for law in LAWS
+            for delayed in (False, True)
+        ),
         Space(martingale(SEV, 1.34, (-12.0, 1.5), 4.0, 1.0), 16.0, 0.9),
         Space(martingale(SEV, 8.0, (-6.0, 2.0), 4.0, 0.4), 16.0, 0.9),
-        Space(martingale(LOGISTIC, 3.0, (-5.0, 2.0), 3.0, 0.7), 8.0, 0.9),
-        Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2), 8.0, 0.9),
-        Space(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7, delayed=True), 8.0, 0.9, delayed=True),
         Space(martingale(LOGISTIC, 5.0, (-5.0, 4.0), 3.0, 0.4, delayed=True), 8.0, 0.9, delayed=True),
-        Space(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2, True), 8.0, 0.9, delayed=True),
         Space(inspected(martingale(SEV, 2.0, (-4.0, 1.0), 2.0, 0.7)), 8.0, 0.9, intervals=True),
         Space(inspected(martingale(LOGISTIC, 5.0, (-5.0, 4.0), 3.0, 0.4)), 8.0, 0.9, intervals=True),
         Space(inspected(martingale(NORMAL, 2.0, (-4.0, 2.0), 3.0, 0.7, -1.2)), 8.0, 0.9, intervals=True),
