@@ -159,6 +159,7 @@ class CsvFile:
         """Whether lines need no decoding."""
         return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig")
 
+    @property
     def identity(self) -> Path:
         """The file, however it is written."""
         return self.path

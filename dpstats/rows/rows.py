@@ -194,7 +194,7 @@ def _pieces(data: Any) -> Iterator[Any]:
     Of a table that knows what it is read from, as a file or a query does, its `identity`.
     """
     if hasattr(type(data), "identity"):  # of the type, as columns are attributes of a frame
-        yield data.identity()
+        yield data.identity
     elif isinstance(data, str | os.PathLike):
         yield from _files(Path(data))
     elif isinstance(data, pd.DataFrame):

@@ -139,6 +139,7 @@ class SqlQuery(HoldsRows):
     key: str | None = None
     cuts: tuple[float, ...] = ()
 
+    @property
     def identity(self) -> tuple[str, Any]:
         """The query and its database, however it is cut."""
         where = self.connection if isinstance(self.connection, str) else id(self.connection)

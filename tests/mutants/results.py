@@ -2546,7 +2546,7 @@ MUTANTS = (
     planted(
         "private files in a list pass as public=",
         "models/test_public_apart.py::test_a_file_is_known_in_a_list",
-        ("rows/rows.py", "        yield data.identity()\n", "        return\n"),
+        ("rows/rows.py", "        yield data.identity\n", "        return\n"),
     ),
     planted(
         "private data pass as public= (glm)",
