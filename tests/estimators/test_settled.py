@@ -89,7 +89,9 @@ def test_a_long_step_by_an_uncertain_matrix_is_priced() -> None:
     near, far = (fitted(released(ALTERNATING + length, error=0.1)) for length in (0.0, 20.0))
     step = 20 * SD / 0.5
     across = (WIDTH - 1) / 2  # all other directions go as far
-    priced = far.cov[-1, -1] - near.cov[-1, -1]
+    by_noise = SD**2 / STEPS / 0.5**2 + 1 / bounding("sev").n / 0.5
+    of_spread = (WIDTH * (step**2 - by_noise) / 2) ** 2  # half the square of the step
+    priced = far.cov[-1, -1] - near.cov[-1, -1] - of_spread
     assert priced == pytest.approx((2**2 + across) * (0.1 * step) ** 2, rel=0.02)
 
 

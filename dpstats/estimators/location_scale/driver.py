@@ -6,6 +6,8 @@ docs/theory/survival.md#steps-and-covariance.
 
 from typing import Any
 
+import numpy as np
+
 from dpstats._codes import CONSTANT
 from dpstats.curator import Curator
 from dpstats.estimators.bent_times import any_skewed, looking
@@ -31,6 +33,9 @@ from dpstats.moments.noisy import lacking
 # Newton needs this many times k^2 events times mu, and this many for any k. With less, and if more than this
 # share of rows fails, the slopes follow the signs of residuals, which say little of fewer failures.
 _NEWTON, _LEAST_SIGNAL, _LEAST_FRACTION = 10.0, 500.0, 0.2
+# sd of a log sigma from which on it is not known: two of them are a factor of e^2 either way, as far as any
+# goes of which nothing is seen
+_ANY_SCALE = 1.0
 # Events times mu over k^1.5, beyond which the noise of a step is so small that few converge
 _FEW_STEPS = 150.0
 
@@ -54,6 +59,8 @@ def fit_location_scale(curator: Curator, problem: SurvivalProblem, plan: Plan) -
     """
     scale = find_columns(curator, plan.columns, problem.box, problem.log, lost=curator.leaves_out)
     found = iterated(_route(curator, problem, plan, scale))
+    unknown = np.sqrt(np.diag(found.cov)) > _ANY_SCALE
+    found = found.lost(np.flatnonzero(unknown & (np.arange(len(unknown)) > len(scale.center))))
     # of a cell that noise has made wide, or seem full, the times may spread as usual
     return found.saying(*[CONSTANT] * (scale.rare and scale.once), *lacking(*scale.usable))
 

@@ -126,11 +126,11 @@ def estimate(
     inverse = information.inverse
     _, sampling, privacy = step_covariances(information, inverse, found.noise, inverse / bounding.n)
     privacy = privacy * spread + sampling * (spread - 1)
+    beyond = _beyond_first_order(found.step, sampling + privacy, bounding.k)
     left = information.at_least(sampling + privacy + np.outer(found.step, found.step))
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean), left)
-    privacy += guess
-    privacy += information.error_of(found.step) + information.error_across(found.step)
-    privacy += found.off**2 * np.outer(found.step, found.step)
+    privacy += guess + information.error_of(found.step) + information.error_across(found.step)
+    privacy += found.off**2 * np.outer(found.step, found.step) + beyond
     need = needed(choice, bounding) if need is None else need
     excess = max(1.0, need) ** 3
     scale = bounding.placement.scale
@@ -160,6 +160,16 @@ def estimate(
         result = result.lost(np.flatnonzero(blind & ~np.append(False, box.binary)))
         result = result.lost(_within_levels(information, axes, box.slopes_within))
     return result.saying(*problems_at(WEAK, weak(vague, result.cov[:m, :m])))
+
+
+def _beyond_first_order(step: np.ndarray, noise: np.ndarray, k: int) -> np.ndarray:
+    """Covariance by what a whitened step leaves of log sigma, after k: half its square without its noise.
+
+    In these coordinates a step is a change of residuals, in sigmas, whose mean square over events is its own,
+    and residuals about a line that is off by so much spread by half of it more.
+    """
+    square = float(step @ step - np.trace(noise))
+    return np.diag((np.arange(len(step)) >= k) * (max(square, 0.0) / 2) ** 2)
 
 
 def as_found(
