@@ -22,7 +22,7 @@ from dpstats.moments.normal_rows import kept_at
 from dpstats.moments.parts import Untold
 from dpstats.moments.posterior import covariance_by_shaped_noise
 from dpstats.moments.roots import root_of
-from dpstats.moments.solution import Before, Solution, judged, of_coefficients
+from dpstats.moments.solution import WEAK, Before, Solution, judged, of_coefficients
 from dpstats.moments.spread import (
     Quantity,
     clipped_line,
@@ -314,8 +314,8 @@ class LinearMoments(NoisyMoments):
 
         Where the spread of the response is a guess, every interval rests on it.
         """
-        sampling, privacy, guess, before, bias, open_ended = parts
-        left, way = None if fit.before is None else Before(before), way @ self.frame.map
+        sampling, privacy, guess, before, unused, bias, open_ended = parts
+        left, way = None if fit.before is None else Before(before, unused=unused), way @ self.frame.map
         rel = of_coefficients(fit.rel, fit.vectors, fit.guess, way)
         if self.earlier.first is not None:
             left = Before(way @ self.earlier.first @ way.T, 1.0)
@@ -373,7 +373,8 @@ class LinearMoments(NoisyMoments):
             bias = bias + moved @ moved.T
         before = 0 * fit.guess if fit.before is None else fit.before
         open_ended = 0 * before if self.untold.open_ended is None else self.untold.open_ended
-        return fit, (sampling + bias, privacy, fit.guess, before, bias, open_ended)
+        unused = sampling - fit.gain @ (between / self.released.n) @ fit.gain.T
+        return fit, (sampling + bias, privacy, fit.guess, before, unused, bias, open_ended)
 
     def _penalised(
         self, fit: NormalEquations, alpha: float, params: np.ndarray, parts: list[np.ndarray]
@@ -427,9 +428,18 @@ class LinearMoments(NoisyMoments):
         """Sigma of a row of weight 1 over that of these rows."""
         return 1.0 if self.weighting.unit is None else math.sqrt(self.weighting.share * self.weighting.unit)
 
+    @property
+    def told(self) -> bool:
+        """Whether noise leaves most directions of a line to be seen, if maybe no coefficient by itself.
+
+        Not where noise has a shape, as under pure epsilon: there means of such fits hold less.
+        """
+        known = self.seen and self.earlier.prior is not None and self.earlier.shape is None
+        return known and bool(np.median(self.normal_equations().rel) < WEAK)
+
     def _estimable(self, found: Quantity) -> Quantity:
-        """With infinite errors, if the release determines no coefficient."""
-        if np.isinf(np.diag(self.solve().cov)).all():
+        """With infinite errors, if the release determines no coefficient, and hides most of the line."""
+        if np.isinf(np.diag(self.solve().cov)).all() and not self.told:
             return Quantity(found.value, math.inf, math.inf)
         return found
 

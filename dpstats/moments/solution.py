@@ -59,10 +59,14 @@ class Before(NamedTuple):
     resting : float
         Share of a variance that may rest on it; all, where `cov` is from before any release, and what of it
         is left tells by itself what is not estimable.
+    unused : array, shape (d, d), or 0
+        What `sampling` has of directions that noise hides, by eigenvalues raised to its size, and the
+        estimate has not, which stays where it was along them.
     """
 
     cov: np.ndarray
     resting: float = _RESTING
+    unused: np.ndarray | float = 0.0
 
 
 def judged(
@@ -94,7 +98,8 @@ def judged(
     share = np.diag(guess) / np.maximum(np.diag(cov), np.finfo(float).tiny)  # of wild rows all may be 0
     lost, leaning = (share > 0.5) & (rel > HOPELESS), (share > 0.1) & (rel > WEAK)
     if before is not None:
-        left = (np.diag(guess) > _STILL * np.diag(before.cov)) & (share > _MOST)
+        rests = np.diag(guess) / np.maximum(np.diag(cov - before.unused), np.finfo(float).tiny)
+        left = (np.diag(guess) > _STILL * np.diag(before.cov)) & (rests > _MOST)
         lost = ((share > before.resting) | left) & (rel > _SEEN)
         leaning = (share > _LEANING) & (rel > HOPELESS)
     lost |= ~np.asarray(seen)

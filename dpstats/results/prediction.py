@@ -150,7 +150,9 @@ def errors_of_means(record: Record, gradient: np.ndarray) -> np.ndarray:
     """
     se, lost = standard_errors(gradient, record), np.isinf(np.diagonal(record.cov))
     asked = np.isinf(se)
-    if record.linear is None or record.alpha or lost.all() or not asked.any():
+    if record.linear is None or record.alpha or not asked.any():
+        return se
+    if lost.all() and not given(record.moments).told:
         return se
     if not (record.design.splines | (np.array(record.names) == "Intercept"))[lost].all():
         return se

@@ -270,3 +270,13 @@ def test_what_is_known_far_better_than_before_any_release_stands_whatever_it_res
         np.zeros(2), 0.001 * np.eye(2), 0 * np.eye(2), left * np.eye(2), 9.0, Before(5 * np.eye(2), 1.0)
     )
     assert np.isinf(np.diag(found.cov)).all() == (left > 1) and found.weak == (() if left > 1 else (0, 1))
+
+
+@pytest.mark.parametrize(("unused", "lost"), [(0.0, False), (1.9, True)])
+def test_errors_that_the_estimate_has_not_keep_no_coefficient_that_rests_on_what_was_open(
+    unused: float, lost: bool
+) -> None:
+    """Along what noise hides, a raised eigenvalue makes errors of rows that no estimate rests on."""
+    one = np.eye(2)
+    found = judged(np.zeros(2), 2 * one, 0 * one, one, 9.0, Before(1.1 * one, unused=unused * one))
+    assert np.isinf(np.diag(found.cov)).all() == lost
