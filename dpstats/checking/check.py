@@ -103,7 +103,7 @@ def reason(cell: Any, variable: Variable, decimal: str = ".") -> str:
     if not isinstance(cell, str):
         is_nan = cell.is_nan if isinstance(cell, Decimal) else partial(pd.isna, cell)
         return MISSING if pd.api.types.is_scalar(cell) and is_nan() else _of_object(cell, variable)
-    text = cell.strip(BLANKS.decode())
+    text = str.strip(cell, BLANKS.decode())
     alike = spelt_as(text, variable.all) if folded(text) else None
     if text in MISSING_TEXTS or text != text.strip():
         absent = MISSING if alike is None else f"{alike!r} in another spelling, which means missing"
@@ -143,6 +143,7 @@ BANNER = "NOT PRIVATE: exact counts, and cells of the data. DO NOT PUBLISH."
 _MANY = 1 / 4  # of the values of a variable, far more than bounds that leave room for all cut off
 _EXAMPLES = 3  # spellings that are shown of each reason
 _LONGEST = 24  # characters of one
+_BITS = 10_000  # of a whole number of 3,011 digits
 _AS_NUMBERS = "a text with marks between its digits: write the column as numbers"  # in a file that has types
 
 # Values are apart by gaps that an exponential tail has once in 3^8 columns; a group counts for three at most.
@@ -486,13 +487,20 @@ def _of_units(data: Any, schema: Schema, names: list[str], off: np.ndarray) -> t
     return (*[told] * bool(idle), *_of_spellings(unit.column, ids))
 
 
+def _shortened(cell: object) -> str:
+    """How a cell begins; Python writes no whole number of thousands of digits."""
+    if isinstance(cell, int) and cell.bit_length() > _BITS:
+        return "a whole number of thousands of digits"
+    return repr(str(cell)[:_LONGEST])
+
+
 _NUMBERED = re.compile(r"^0*(\d+)(\.0*)?$")
 
 
 def _of_spellings(column: str, cells: Sequence[Any]) -> Iterator[str]:
     """Of ids that differ as a number and its text do, or by leading zeros, a decimal point, or capitals."""
     ways: dict[str, set[str]] = {}
-    known = (cell.strip() if isinstance(cell, str) else cell for cell in cells)
+    known = (str.strip(cell) if isinstance(cell, str) else cell for cell in cells)
     for cell in {cell for cell in known if isinstance(cell, str | int | np.integer)} - {*MISSING_TEXTS}:
         one = unicodedata.normalize("NFC", _NUMBERED.sub(r"\1", str(cell))).casefold()
         ways.setdefault(one, set()).add(repr(cell) if isinstance(cell, str) else str(cell))
@@ -522,7 +530,7 @@ def _why(data: Any, name: str, variable: Variable, lost: np.ndarray) -> str:
     reasons: dict[str, Counter[str]] = {}
     typed = isinstance(data, str | Path) and Path(data).suffix.lower() in FORMATS
     for cell in written_there:
-        shown = f"line {cell.number}" if isinstance(cell, _Line) else repr(str(cell)[:_LONGEST])
+        shown = f"line {cell.number}" if isinstance(cell, _Line) else _shortened(cell)
         why = reason(cell, variable, getattr(data, "decimal", "."))
         why = _AS_NUMBERS if typed and "read_csv" in why else why
         reasons.setdefault(why, Counter())[shown] += 1

@@ -122,7 +122,7 @@ def _is_nothing(cells: pd.Series, row: int) -> bool:
     except ValueError:  # of Arrow, for bytes that are no text, which is missing to a fit as well
         return True
     if isinstance(cell, str):
-        return cell.strip().casefold() in _WORDS
+        return str.strip(cell).casefold() in _WORDS  # never by code of a class that a cell is of
     return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
 
 

@@ -45,7 +45,7 @@ from dpstats.rows.sources import (
     of_stream,
 )
 from dpstats.rows.spark import of_spark
-from dpstats.rows.sql import SqlQuery, of_sql, parses, refuse_parsing, refuse_reader
+from dpstats.rows.sql import SqlQuery, batches_of, of_sql, parses, refuse_parsing, refuse_reader
 from dpstats.rows.unit_parts import of_units
 from dpstats.rows.weighing import weighing
 from dpstats.schema import WEIGHS, Schema, Unit
@@ -100,9 +100,7 @@ def _of_relation(relation: Any) -> _Made:
         return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
 
     def run(columns: list[str], size: int) -> Iterable[pa.RecordBatch]:
-        made = chosen(columns)
-        reader = getattr(made, "to_arrow_reader", None) or made.fetch_record_batch
-        return iter(reader(size))
+        return iter(batches_of(chosen(columns), size))
 
     explained = relation.query("dpstats_rows", "EXPLAIN (FORMAT json) SELECT * FROM dpstats_rows")
     if explained is None:

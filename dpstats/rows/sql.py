@@ -16,6 +16,7 @@ from types import GeneratorType
 from typing import Any, NoReturn
 
 import numpy as np
+import pyarrow as pa
 
 from dpstats._arguments import numbers, untyped
 from dpstats._private import HoldsRows, forgetting, protected
@@ -180,7 +181,8 @@ def read_sql(query: str, connection: Any, key: str | None = None, cuts: Sequence
         If `query` is no SELECT, `connection` has no cursor, or `cuts` do not ascend. When the model is made:
         if DuckDB is to parse a text file or to scan a pandas frame, in which one record could change how
         others are read, the connection is ADBC's to SQLite, which guesses types, or one to Postgres that
-        lacks texts of the database, or a column that is read holds dates, JSON and the like.
+        lacks texts of the database, or a column that is read holds dates, JSON and the like, or the
+        key of DuckDB is no number by its type.
 
     Notes
     -----
@@ -263,10 +265,15 @@ def ranges(query: SqlQuery, what: str = "*", vendor: str = "") -> list[str]:
     if query.key is None or vendor not in _SIGNS:
         return [f"SELECT {what} FROM ({query.text}) AS dpstats_rows"]
     key = _SIGNS[vendor] + '"' + query.key.replace('"', '""') + '"'
-    cuts = [f"{cut:.17g}" for cut in query.cuts]
+    cuts = [_literal(cut, vendor) for cut in query.cuts]
     between = [f"{key} < {stop} AND NOT {key} < {start}" for start, stop in pairwise(cuts)]
     where = [f"{key} < {cuts[0]} OR {key} IS NULL", *between, f"NOT {key} < {cuts[-1]}"]
     return [f"SELECT {what} FROM ({query.text}) AS dpstats_rows WHERE {some}" for some in where]
+
+
+def _literal(cut: float, vendor: str) -> str:
+    """A cut in SQL; DuckDB casts a key to the type of a decimal fraction, which may not hold it."""
+    return f"{cut:.17g}" + "::DOUBLE" * (vendor == "duckdb" and not cut.is_integer())
 
 
 def of_sql(query: SqlQuery, asked: Asked) -> Source:
@@ -285,6 +292,7 @@ def of_sql(query: SqlQuery, asked: Asked) -> Source:
         raise DataError(f"the query has no column {query.key!r}, by which it is to be cut; select it, too")
     if types is not None:
         check_arrow(types, asked)
+        _check_key(types, query.key)
     _check_codes(dict(zip(names, codes, strict=False)), asked)
     texts = ranges(query, chosen(asked.columns, link.vendor), link.vendor)
     protected(lambda: _tried(texts[0], link), failure)
@@ -310,14 +318,20 @@ def _opened(query: SqlQuery, link: Link) -> tuple[str, list[str], Any, list[int]
         if link.vendor == "duckdb":
             cursor.execute(f"EXPLAIN (FORMAT json) {query.text}")
             plan = str(cursor.fetchone()[1])
-        cursor.execute(f"SELECT * FROM ({query.text}) AS dpstats_rows LIMIT 0")
-        if hasattr(cursor, "fetch_record_batch"):
-            types = cursor.fetch_record_batch().schema
-            return plan, list(types.names), types, []
+        batches = _run(cursor, f"SELECT * FROM ({query.text}) AS dpstats_rows LIMIT 0")
+        if batches is not None:
+            return plan, list(batches.schema.names), batches.schema, []
         names, found = [column[0] for column in cursor.description], []
         if link.vendor == "postgresql":
             found = [column[1] for column in cursor.description]
         return plan, names, None, found
+
+
+def _check_key(types: Any, key: str | None) -> None:
+    """Refuse a key that is no number by its type: one that cannot be compared with a cut ends the query."""
+    kind = pa.float64() if key is None else types.field(key).type
+    if not any(of(kind) for of in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)):
+        raise DataError(f"the key {key!r} of the query is no number by its type; cast it there")
 
 
 def _check_codes(codes: Mapping[str, int], asked: Asked) -> None:
@@ -341,9 +355,23 @@ def _check_codes(codes: Mapping[str, int], asked: Asked) -> None:
 def _tried(text: str, link: Link) -> None:
     """See that the columns are found by their names."""
     with link.cursor() as cursor:
-        cursor.execute(f"{text} LIMIT 0")
-        if hasattr(cursor, "fetch_record_batch"):
-            cursor.fetch_record_batch()
+        _run(cursor, f"{text} LIMIT 0")
+
+
+def _run(cursor: Any, text: str) -> Any:
+    """Run a query: a reader of Arrow's batches, or None where the cursor makes Python objects of cells.
+
+    DuckDB has an object of Python for few of its types, and a cell without one would end the query.
+    """
+    if made_by("DuckDBPyConnection", "duckdb")(cursor):
+        return batches_of(cursor.sql(text), BLOCK_ROWS)
+    cursor.execute(text)
+    return cursor.fetch_record_batch() if hasattr(cursor, "fetch_record_batch") else None
+
+
+def batches_of(relation: Any, size: int) -> Any:
+    """A reader of the batches of a relation of DuckDB."""
+    return (getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch)(size)
 
 
 @dataclass(frozen=True, repr=False)
@@ -378,9 +406,9 @@ class SqlPart(TablePart):
         if "shown" in vars(self):
             self.hold()
         with self.link.cursor(large=True) as cursor:
-            cursor.execute(self.text)
-            if hasattr(cursor, "fetch_record_batch"):
-                for batch in cursor.fetch_record_batch():
+            found = _run(cursor, self.text)
+            if found is not None:
+                for batch in found:
                     yield batch_of(batch, self.asked)
                 return
             while records := cursor.fetchmany(BLOCK_ROWS):  # of Python objects, which take much memory

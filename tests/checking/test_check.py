@@ -596,3 +596,13 @@ def test_ends_of_intervals_are_spoken_of_where_a_cell_is_unusable() -> None:
     schema = dps.Schema(x=dps.bounded(0, 9))
     assert "interval2" not in str(dps.check({"x": [1.0]}, schema))
     assert "interval2" in str(dps.check({"x": [None]}, schema))
+
+
+def test_a_cell_runs_no_code_of_its_class_and_may_be_any_number() -> None:
+    class Odd(str):
+        def strip(self, *_: object) -> str:
+            raise RuntimeError(str.__str__(self))
+
+    schema = dps.Schema(y=dps.bounded(0, 10))
+    told = str(dps.check({"y": [1.0, Odd("12 kg"), 10**6000]}, schema))
+    assert "'12 kg'" in told and "a whole number of thousands of digits" in told

@@ -401,3 +401,44 @@ def test_a_query_that_is_kept_may_change_afterwards():
     query.connection.execute("DELETE FROM t")
     curator.release("event_moments", 0.5, **PUBLIC)
     assert curator.n == TABLE.num_rows
+
+
+OF_TYPES = {  # of DuckDB: a type, and a cell of which a driver of Python makes no object
+    "INTERVAL": "interval '3000000 years'",
+    "UNION(a DOUBLE, b INTERVAL)": "interval '3000000 years'",
+    "VARIANT": "interval '3000000 years'::VARIANT",
+    "TIMESTAMPTZ": "timestamptz '290000-01-01'",
+    "DATE": "date '5000000-01-01'",
+}
+
+
+@pytest.mark.parametrize("kind", OF_TYPES)
+def test_types_of_duckdb_that_are_no_numbers_are_refused_whatever_the_cells_are(kind):
+    made = duckdb.connect()
+    made.execute(f"CREATE TABLE t AS SELECT NULL::{kind} AS x")
+    query = dps.read_sql("SELECT * FROM t", made)
+    said = set()
+    for cell in ("NULL", OF_TYPES[kind]):
+        made.execute(f"INSERT INTO t VALUES ({cell})")
+        with pytest.raises(DataError, match="declared as") as refused:
+            rows_of(query, X)
+        said.add(str(refused.value))
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "largest"), [("HUGEINT", str(2**127 - 1)), ("DECIMAL(38,0)", "9" * 38), ("DOUBLE", "1e300")]
+)
+@pytest.mark.parametrize("cut", [500, 500.5, 1e300])
+def test_no_key_of_duckdb_ends_a_query_that_is_cut(kind, largest, cut):
+    made = duckdb.connect()
+    made.execute(f"CREATE TABLE t AS SELECT i::{kind} AS k, i / 1.0 AS x FROM range(999) r(i)")
+    made.execute(f"INSERT INTO t VALUES ({largest}, 0.5)")
+    assert rows_of(dps.read_sql("SELECT * FROM t", made, key="k", cuts=[cut]), X).n == 1000
+
+
+def test_a_key_that_is_a_text_is_refused_by_its_type():
+    made = duckdb.connect()
+    made.execute("CREATE TABLE t AS SELECT '5' AS k, 1.0 AS x")
+    with pytest.raises(DataError, match="the key 'k' of the query is no number by its type; cast it there"):
+        rows_of(dps.read_sql("SELECT * FROM t", made, key="k", cuts=[1]), X)

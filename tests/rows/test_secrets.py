@@ -184,6 +184,12 @@ def duckdb_query(folder: Path) -> Any:
     return opened(dps.read_sql("SELECT * FROM nowhere", duckdb.connect()))
 
 
+def keyed_by_text(folder: Path) -> Any:
+    made = pytest.importorskip("duckdb", reason="duckdb is not installed").connect()
+    made.execute("CREATE TABLE t AS SELECT 'serial-4711' AS who, .5 AS x, 'a' AS g, 1 AS k")
+    return opened(dps.read_sql("SELECT * FROM t", made, key="who", cuts=[1.0]))
+
+
 def csv(**written: Any) -> Refused:
     def refused(folder: Path) -> Any:
         (folder / "d.csv").write_text(TEXT)
@@ -287,6 +293,7 @@ REFUSED: dict[str, Refused] = {
     "a query that fails at a cell": queried("SELECT x, g, json(g) AS k, who FROM t"),
     "a database that changed": database_changed,
     "a query of DuckDB that fails": duckdb_query,
+    "a key that is a text": keyed_by_text,
     "a driver that guesses": lambda folder: opened(dps.read_sql("SELECT 1", of_vendor("SQLite"))),
     "a driver that does not tell": lambda folder: Held(of_vendor("another")).shown(),
     "a column of dates in Postgres": lambda folder: _check_codes({"x": 1082}, ASKED),
