@@ -186,6 +186,7 @@ def row_scale(moments: Release, zoomed: Zoomed, box: Box, log: bool, constant: b
         times_levels=box.times_levels,
         within=box.within,
         splines=box.splines,
+        heights=box.heights,
         told=(
             max(float(ratio[-1] * (1 - SURE * error[-1])), 0.0),
             float((zoomed.half + np.abs(zoomed.center - middle))[-1] / sds[-1]),

@@ -51,6 +51,8 @@ class Box:
         Of each covariate that of a level without which it is 0, itself if it is one; else -1.
     splines : array of bool, shape (d,)
         Covariates that are columns of a spline.
+    heights : array, shape (H, d)
+        Rows of splines at their knots and between these, nan in all other columns.
     likely : array, shape (d + 1, 2)
         Bounds between which most rows are known to lie; the declared ones if nothing is known.
     slopes_within : array, shape (m, 2, 1 + d)
@@ -67,6 +69,7 @@ class Box:
     times_levels: tuple[np.ndarray, ...] = ()
     within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     splines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    heights: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     likely: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     slopes_within: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 0)))
 
@@ -132,7 +135,7 @@ class RowScale:
         Whether the response seems constant, so that all its spread may be rare values far away.
     once : bool
         Whether surely most of it lies in a small part of its bounds, and no cell tells how it spreads there.
-    levels, alike, within, splines : array, shape (L, d), (k, k), (d,) and (d,)
+    levels, alike, within, splines, heights : array, shape (L, d), (k, k), (d,), (d,) and (H, d)
         Of the box.
     times_levels : tuple of array
         Of the box.
@@ -177,6 +180,7 @@ class RowScale:
     times_levels: tuple[np.ndarray, ...] = ()
     within: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=int))
     splines: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    heights: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     told: tuple[float, float] = (0.0, math.inf)
     varies: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     away: np.ndarray = field(default_factory=lambda: np.zeros(1))

@@ -13,6 +13,9 @@ import numpy as np
 
 from dpstats.formula.expressions import Expression
 
+# places between two knots where rows of a spline are looked at: an eighth of a span is nearly straight
+_BETWEEN = 7
+
 
 def basis(x: np.ndarray, knots: np.ndarray, degree: int) -> list[np.ndarray]:
     """All B-splines of a degree at given points, by the recursion of de Boor and Cox.
@@ -134,8 +137,17 @@ class SplineFactor(_OfExpression):
 
     def columns(self, leaves: Mapping[str, np.ndarray]) -> list[Any]:
         """The basis in a block; a point outside the boundary knots counts as on the boundary."""
-        x = np.clip(self.expression.values(leaves), self.knots[0], self.knots[-1])
-        columns = basis(np.atleast_1d(x), np.array(self.knots), self.degree)
+        return self._at(np.atleast_1d(np.clip(self.expression.values(leaves), self.knots[0], self.knots[-1])))
+
+    @property
+    def heights(self) -> np.ndarray:
+        """Rows of the basis at its knots and `_BETWEEN` places between two of these, shape (m, columns)."""
+        knots = np.unique(self.knots)
+        at = np.arange((_BETWEEN + 1) * (len(knots) - 1) + 1) / (_BETWEEN + 1)
+        return np.column_stack(self._at(np.interp(at, np.arange(len(knots)), knots)))
+
+    def _at(self, x: np.ndarray) -> list[Any]:
+        columns = basis(x, np.array(self.knots), self.degree)
         columns = columns if self.include_intercept else columns[1:]
         if not self.natural:
             return columns

@@ -9,7 +9,7 @@ with itself is the level.
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -168,12 +168,25 @@ class Columns:
     @cached_property
     def levels(self) -> np.ndarray:
         """What rows of each level of the categories hold in several columns, (m, p), NaN in all others."""
+        return self._filled(table for table in self.categories if table[1].shape[1] > 1)
+
+    @cached_property
+    def heights(self) -> np.ndarray:
+        """What rows hold in columns of each spline, at places of its number, (m, p), NaN in all others."""
+        found: dict[str, tuple[int, np.ndarray]] = {}
+        for column in np.flatnonzero(self.splines).tolist():
+            code = self._columns[column][0].factor
+            if isinstance(factor := self._factors[code], SplineFactor):
+                found.setdefault(code, (column, factor.heights))
+        return self._filled(found.values())
+
+    def _filled(self, tables: Iterable[tuple[int, np.ndarray]]) -> np.ndarray:
+        """Tables of some columns, each with its first, below each other; NaN in all other columns."""
         rows = [np.zeros((0, len(self._columns)))]
-        for first, table in self.categories:
-            if table.shape[1] > 1:
-                filled = np.full((len(table), len(self._columns)), np.nan)
-                filled[:, first : first + table.shape[1]] = table
-                rows.append(filled)
+        for first, table in tables:
+            filled = np.full((len(table), len(self._columns)), np.nan)
+            filled[:, first : first + table.shape[1]] = table
+            rows.append(filled)
         return frozen(np.vstack(rows))
 
     @cached_property

@@ -338,5 +338,6 @@ def _box(design: Design) -> Box:
         alike=design.alike,
         within=np.maximum(design.within[first:] - first, -1),
         splines=design.splines[first:],
+        heights=design.heights[:, first:],
         likely=likely,
     )

@@ -7,6 +7,7 @@ import pytest
 
 import dpstats as dps
 from dpstats.budget import Budget
+from dpstats.estimators.engine.bounds import base_square
 from dpstats.estimators.gram.bounds import square_of_normal
 from dpstats.estimators.gram.coordinates import Coordinates
 from dpstats.estimators.gram.estimate import _hidden_squares, _rated, open_levels
@@ -144,13 +145,27 @@ def flagged(share: float, mean: float, error: float) -> tuple[LinearMoments, Coo
     return moments, Coordinates(scale, np.eye(4), np.zeros(4), 1.0, np.eye(4), np.eye(4))
 
 
+@pytest.mark.parametrize("ahead", [0.99, 1.01])
+def test_rows_of_a_spline_are_no_longer_than_the_longest_row_if_noise_then_hides_no_place(
+    ahead: float,
+) -> None:
+    """Else all are as before, though the nearer place would stay visible. Noise is root(2 k) of its sd."""
+    place, heights = flagged(0.02, 0.0, 0.5)[1], np.full((2, 3), np.nan)
+    heights[:, 2] = 8.0, 9.0
+    place = replace(place, scale=replace(place.scale, heights=heights))
+    rows = place.scale.typical(heights)
+    found = place._whitening(np.eye(4), 1e-6, ahead / np.sqrt(2 * 4) / (1 + 9.0**2))
+    longest = np.linalg.norm(rows @ found, axis=1).max()
+    assert longest == pytest.approx(np.sqrt(1 + base_square(4)) if ahead < 1 else np.sqrt(1 + 9.0**2))
+
+
 def test_rows_that_repeat_each_other_are_whitened_where_hardly_any_noise_is() -> None:
     """Rounding left an eigenvalue of 0 or less: at mu = 1e6 a fit ended in an error after it had paid."""
     place = flagged(0.02, 0.0, 0.5)[1]
     way = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
     place = replace(place, whitening=way @ np.diag([1.0, 2.0, 3.0, 1e5]) @ way.T)
     for squares in ([1.0, 1.0, 1.0, 0.0], [1.0, 1e-9, 0.0, 0.0]):
-        assert np.isfinite(place._whitening(way @ np.diag(squares) @ way.T, 1e-16)).all()
+        assert np.isfinite(place._whitening(way @ np.diag(squares) @ way.T, 1e-16, np.inf)).all()
 
 
 @pytest.mark.parametrize(

@@ -110,3 +110,16 @@ def test_columns_of_splines_are_told_from_products_with_them() -> None:
     assert [name for name, own in zip(design.names, design.splines, strict=True) if own] == [
         f"bs(x, df=4)[{j}]" for j in range(4)
     ]
+
+
+def test_heights_are_rows_of_each_spline_at_even_places_of_its_number() -> None:
+    schema, splines = dps.Schema(z=dps.bounded(0, 9), **SCHEMA), {"x": "bs(x, df=4)", "z": "ns(z, df=2)"}
+    design = build_design(f"y ~ {splines['x']} + f:ns(x, df=2) + {splines['z']}", schema)
+    held = ~np.isnan(design.heights)
+    for name, formula in splines.items():
+        own = np.array([column.startswith(f"{formula}[") for column in design.names])
+        rows = design.heights[held[:, own].all(axis=1)]
+        at = np.linspace(schema[name].lower, schema[name].upper, len(rows))
+        alone = build_design(f"y ~ {formula}", schema).new_rows({name: at}, clip=False).exog
+        np.testing.assert_allclose(rows[:, own], alone[:, 1:], atol=1e-12)
+        assert len(rows) > own.sum() and np.isnan(rows[:, ~own]).all()

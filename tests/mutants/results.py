@@ -2461,6 +2461,18 @@ MUTANTS = (
         ("estimators/gram/bounds.py", "\nNEAR = 2.0", "\nNEAR = 3.0"),
     ),
     planted(
+        "rows of a spline are weighted away where noise would not hide them",
+        "models/test_loose_bounds.py::"
+        "test_means_of_a_spline_whose_number_fills_its_bounds_are_nearly_as_sure_as_without_privacy",
+        ("estimators/gram/coordinates.py", "square = self._with_heights(", "self._with_heights("),
+    ),
+    planted(
+        "rows of a spline are shortened though noise then hides some of them",
+        "estimators/test_gram_doubt.py::"
+        "test_rows_of_a_spline_are_no_longer_than_the_longest_row_if_noise_then_hides_no_place[1.01]",
+        ("estimators/gram/coordinates.py", "(self._edge * ahead)).any()", "(self._edge * ahead)).all()"),
+    ),
+    planted(
         "pilots are forgotten wherever a column varies",
         "estimators/test_gram_doubt.py::test_pilots_are_forgotten_where_a_column_has_surely_less_than_its_scale",
         ("estimators/gram/coordinates.py", "(square + least < _LESS)", "(square > least)"),

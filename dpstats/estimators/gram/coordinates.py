@@ -27,12 +27,13 @@ from dpstats.estimators.known.level_shares import (
 )
 from dpstats.estimators.known.structure import Structure
 from dpstats.estimators.matrices import symmetric_power
-from dpstats.estimators.row_scale import SURE, Box, RowScale, longest_square, with_levels
+from dpstats.estimators.row_scale import SURE, Box, RowScale, longest_square, shortened, with_levels
 from dpstats.moments import PublicMoments
 from dpstats.moments.noisy import SEEN
 from dpstats.moments.parts import Expected, Frame, Released
 from dpstats.moments.posterior import Posterior, posterior
 from dpstats.moments.roots import with_floor
+from dpstats.moments.solution import believed, seen_share
 
 # the least that a reference level is taken to hold before a release of moments, over an even share
 _LEAST_SHARE = 0.5
@@ -166,12 +167,18 @@ class Coordinates:
         return np.linalg.solve(self.whitening, np.eye(len(self.line))[0]) if self.scale.constant else None
 
     def improved(
-        self, found: Released, limit: float, known: Expected | None = None, whiten: bool = True
+        self,
+        found: Released,
+        limit: float,
+        known: Expected | None = None,
+        whiten: bool = True,
+        ahead: float = math.inf,
     ) -> "Coordinates":
         """Residuals about the line that released second moments give, in coordinates that whiten them.
 
         Those were clipped at `limit`, which took of their mean square what was counted beyond. What else
         is `known` of the matrix follows from these coordinates, unless it is that of an earlier release.
+        Noise `ahead` is that of an entry of the next matrix, over the square of the longest row.
         """
         fresh = known is None
         if known is None:
@@ -183,7 +190,7 @@ class Coordinates:
         error = found.noise_cross**2 * one
         error = error + told.trust * found.noise_gram**2 / 2 * float(delta @ shape @ delta) * shape
         sigma, sure, taken, tail = self._spread(found, told, error, limit)
-        whitening = self._whitening(told.gram, found.noise_gram) if whiten else self.whitening
+        whitening = self._whitening(told.gram, found.noise_gram, ahead) if whiten else self.whitening
         line = self.line + self.sigma * self.whitening @ delta
         way = np.linalg.solve(whitening, self.whitening)
         back = np.linalg.inv(way)
@@ -271,7 +278,7 @@ class Coordinates:
         k = len(self.line)
         return math.sqrt(2 * k if self.numbers is None else 4 * self.numbers / (k + 1))
 
-    def _whitening(self, gram: np.ndarray, noise: float) -> np.ndarray:
+    def _whitening(self, gram: np.ndarray, noise: float, ahead: float) -> np.ndarray:
         """Of second moments in these coordinates, of which noise of this sd hides small eigenvalues.
 
         Or rounding does, where hardly any noise is.
@@ -281,7 +288,25 @@ class Coordinates:
         floored = with_floor(gram, min(noise * self._edge, size))
         back = np.linalg.inv(self.whitening)
         square = with_levels(with_floor(back @ floored @ back, 0.0), base_square(k), self.scale)
+        if len(self.scale.heights):
+            square = self._with_heights(square, gram, noise, ahead)
         return symmetric_power(square, -0.5, k * np.finfo(float).eps * float(np.trace(square)))
+
+    def _with_heights(self, square: np.ndarray, gram: np.ndarray, noise: float, ahead: float) -> np.ndarray:
+        """`square`, raised so that no row of a spline is weighted away, if noise then hides none of them.
+
+        A row of length l by what was surely seen of `gram` holds 1 / l^2 of the rows at most, and is an
+        eigenvalue of so much of the square of the longest row once it is as short as that.
+        """
+        first, k = int(self.scale.constant), len(gram)
+        rows = self.scale.typical(self.scale.heights)[:, 1 - first :]
+        values, vectors = np.linalg.eigh(gram)
+        surely = values * seen_share(values, believed(np.full(k, noise)))
+        along = (rows @ self.whitening @ vectors) ** 2
+        lengths = np.sum(along / np.maximum(surely, np.finfo(float).eps), axis=1)
+        if (lengths > 1 / (self._edge * ahead)).any():
+            return square
+        return shortened(square, rows, np.full(len(rows), first + base_square(k)))
 
     def to_user(self) -> Frame:
         """The way back to the user's coefficients."""

@@ -8,6 +8,7 @@ so that standard errors hold when errors differ in spread.
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -268,7 +269,7 @@ def _piloted(
         if public
         else Coordinates.of_scale(find_columns(some, plan.columns, box, False, constant))
     )
-    for step, cost in enumerate(plan["pilots"], 1):
+    for step, (cost, after) in enumerate(pairwise([*plan["pilots"], plan.cost("final")]), 1):
         if step == len(plan["pilots"]):
             place = with_reach(some, plan.cost("reach"), place, weighted)
             some = curator  # whose line has hardly an error of its own, where columns are looked at for bends
@@ -276,7 +277,9 @@ def _piloted(
         mu, n = some.cost_per_row(cost), place.scale.rows(some.n)
         bounds = pilot_bounds(n, mu, len(place.line), place.allowed, place.reach, limit)
         release = some.release("residual_moments", cost, **place.public(bounds))
-        place = place.improved(second_moments(release, bounds, n), bounds.limit)
+        found = second_moments(release, bounds, n)
+        ahead = found.noise_gram / bounds.radius**2 * mu / some.cost_per_row(after)
+        place = place.improved(found, bounds.limit, ahead=ahead)
     return place
 
 
