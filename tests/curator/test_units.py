@@ -121,7 +121,7 @@ def test_a_row_of_five_units_is_five_rows(dist: str) -> None:
     assert "Weights    units" in str(weighed.summary())
 
 
-@pytest.mark.parametrize("budget", [dps.gdp(1e6), dps.pure(1e7)], ids=str)
+@pytest.mark.parametrize("budget", [dps.gdp(3e5), dps.pure(1e7)], ids=str)
 def test_as_many_rows_of_five_units_say_five_times_as_much(budget: object) -> None:
     """Where so little noise is planned that scores have the declared bounds; else units widen them."""
     rows = fleet(2000).assign(units=5, failed=1)

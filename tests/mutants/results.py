@@ -2684,7 +2684,7 @@ MUTANTS = (
     planted(
         "a word for a missing value stops a prediction",
         "results/test_gaps.py",
-        ("formula/newdata.py", "return cell.strip().casefold() in _WORDS", "return False"),
+        ("formula/newdata.py", "return str.strip(cell).casefold() in _WORDS", "return False"),
     ),
     planted(
         "a dict of a schema that declares the column of its unit protects one row",

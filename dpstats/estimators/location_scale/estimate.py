@@ -126,7 +126,7 @@ def estimate(
     inverse = information.inverse
     _, sampling, privacy = step_covariances(information, inverse, found.noise, inverse / bounding.n)
     privacy = privacy * spread + sampling * (spread - 1)
-    beyond = _beyond_first_order(found.step, sampling + privacy, bounding.k)
+    beyond = _beyond_first_order(information, found.step, sampling + privacy, bounding.k)
     left = information.at_least(sampling + privacy + np.outer(found.step, found.step))
     guess, vague = unseen(information, to_params, bounding, sigma_of(mean), left)
     privacy += guess + information.error_of(found.step) + information.error_across(found.step)
@@ -162,13 +162,14 @@ def estimate(
     return result.saying(*problems_at(WEAK, weak(vague, result.cov[:m, :m])))
 
 
-def _beyond_first_order(step: np.ndarray, noise: np.ndarray, k: int) -> np.ndarray:
-    """Covariance by what a whitened step leaves of log sigma, after k: half its square without its noise.
+def _beyond_first_order(information: Information, step: np.ndarray, noise: np.ndarray, k: int) -> np.ndarray:
+    """Covariance by what a step leaves of log sigma, after k: half its square without its noise.
 
-    In these coordinates a step is a change of residuals, in sigmas, whose mean square over events is its own,
-    and residuals about a line that is off by so much spread by half of it more.
+    By the information an event has, the square is a mean over events of a change of residuals, in sigmas, and
+    residuals about a line that is off by so much spread by half of it more.
     """
-    square = float(step @ step - np.trace(noise))
+    matrix = (information.vectors * information.used) @ information.vectors.T
+    square = float(step @ matrix @ step - np.sum(matrix * noise))
     return np.diag((np.arange(len(step)) >= k) * (max(square, 0.0) / 2) ** 2)
 
 
