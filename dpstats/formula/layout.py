@@ -355,6 +355,14 @@ class Columns:
             bool,
         )
 
+    @property
+    def curves(self) -> tuple[np.ndarray, ...]:
+        """Columns of each spline that stands alone."""
+        found: dict[str, list[int]] = {}
+        for column in np.flatnonzero(self.splines).tolist():
+            found.setdefault(self._columns[column][0].factor, []).append(column)
+        return tuple(np.array(each) for each in found.values())
+
     @cached_property
     def _homes(self) -> tuple[dict[str, int], dict[tuple[str, int], int]]:
         """Columns that are computed in place: of variables as they stand, and of numbers and splines."""

@@ -229,6 +229,7 @@ def problem_of(design: Design, family: GlmFamily, model: str) -> Problem:
         slopes_within=design.slopes_within if first else np.zeros((0, 2, 0)),
         weighted=design.weights is not None and family.free_dispersion,
         splines=design.splines[first:],
+        curves=design.curves if first else (),
     )
 
 

@@ -310,6 +310,27 @@ def test_heights_where_no_rows_are_are_lost_and_means_sigma_and_r_squared_are_no
         assert fit.sigma.conf_high < 1.2 and 0.7 < fit.rsquared.conf_low
 
 
+@pytest.mark.parametrize("model", ["logit", "poisson"])
+def test_heights_where_no_rows_are_may_be_any_and_means_elsewhere_are_told(model: str) -> None:
+    """They were silently up to 14 half-lengths from maximum likelihood, which lies hundreds away."""
+    schema = dps.Schema(x=dps.bounded(0, 10), y=dps.count(40) if model == "poisson" else dps.flag())
+    for seed in (0, 1):
+        draw = np.random.default_rng(seed)
+        x = draw.uniform(3, 10, 12_000)
+        mean = LINKS[model](0.2 + 0.2 * x if model == "poisson" else x / 3 - 2)
+        y = draw.poisson(mean).clip(0, 40) if model == "poisson" else 1 * (draw.uniform(size=len(x)) < mean)
+        made = dps.glm(
+            "y ~ bs(x, df=5)", {"x": x, "y": y}, schema, "poisson" if model == "poisson" else "binomial"
+        )
+        with noise(SeededNoise(seed)):
+            fit = made.fit(dps.approx(30, 1e-6))
+        assert (fit.bse > 60).all() and np.isfinite(fit.bse).all() and not fit.flags
+        inside = np.array([3.5, 5, 8, 9.5])
+        low, high = fit.get_prediction({"x": inside}).conf_int().T
+        true = LINKS[model](0.2 + 0.2 * inside if model == "poisson" else inside / 3 - 2)
+        assert (low < true).all() and (true < high).all() and (high / low < 2).all()
+
+
 def test_sums_of_many_rows_are_judged_as_each_alone() -> None:
     fits = (curve("ns(x, df=5)", dps.approx(1, 1e-6), seed) for seed in range(8))
     fit = next(fit for fit in fits if np.isinf(fit.bse).any())  # of four fits three have such a coefficient

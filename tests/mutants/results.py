@@ -720,6 +720,11 @@ MUTANTS = (
         ("estimators/newton/problem.py", "self.zero_or_one | self.splines", "self.zero_or_one"),
     ),
     planted(
+        "the height of a spline has a usual size where no row is (generalised linear)",
+        "models/test_loose_bounds.py::test_heights_where_no_rows_are_may_be_any_and_means_elsewhere_are_told[poisson]",
+        ("estimators/newton/hidden.py", "variance = (1 - end.seen[0])", "variance = 0 * (1 - end.seen[0])"),
+    ),
+    planted(
         "a dose is told from the treatment by the size of usual effects (generalised linear)",
         "estimators/test_hidden.py::test_columns_that_cancel_each_other_have_effects_as_large_as_the_information_allows",
         ("estimators/newton/hidden.py", "larger = (large &", "larger = 0 * (large &"),

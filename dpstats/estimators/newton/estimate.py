@@ -20,7 +20,7 @@ from dpstats.estimators.newton.dispersion import (
     overdispersion,
     seen,
 )
-from dpstats.estimators.newton.hidden import hidden
+from dpstats.estimators.newton.hidden import empty_ends, hidden
 from dpstats.estimators.newton.information import dispersion
 from dpstats.estimators.newton.level_coefficients import read_levels, row_moments
 from dpstats.estimators.newton.located import Located
@@ -100,7 +100,7 @@ def estimate(averaged: Averaged, problem: Problem, located: Located, bounds: Bou
     read = LevelScores(
         points @ user.T, axes @ step, sampling + privacy, sampling, moments=rows, rarer=averaged.rarer
     )
-    privacy = privacy + guess + larger
+    privacy = privacy + guess + larger + empty_ends(information, axes, problem, located)
     cov = sampling + privacy
     problems = (UNSETTLED,) * unsettled + problems_at(WEAK, weak(larger, cov))
     found = _scattered(averaged, problem, bounds, located, n)

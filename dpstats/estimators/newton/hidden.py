@@ -61,6 +61,31 @@ def hidden(
     return blind @ (way * squares) @ way.T @ blind, information.blind(larger)
 
 
+def empty_ends(information: Information, axes: np.ndarray, problem: Problem, located: Located) -> np.ndarray:
+    """Covariance of coefficients by heights of splines where noise hides whether any rows are.
+
+    Columns of B-splines add up to 1 but for that of the lower end, which is left out: where all fall as the
+    intercept rises, the curve moves there alone. It may as far as an effect of rows does of which noise
+    hides the information along this line; no other line is moved.
+
+    Parameters
+    ----------
+    information, problem, located
+        As above.
+    axes : array, shape (k, k)
+        From whitened steps to the user's coefficients.
+    """
+    found = np.zeros_like(axes)
+    for own in problem.curves:
+        line = np.eye(problem.k)[0]
+        line[own] = -1.0
+        value, sd = information.along(np.linalg.solve(axes, line))
+        end = Information.of(np.array([value]), np.eye(1), np.array([sd]))
+        variance = (1 - end.seen[0]) * located.prior[0] * np.median(information.used) / end.used[0]
+        found += variance * np.outer(line, line)
+    return found
+
+
 def _effects(problem: Problem, located: Located) -> np.ndarray:
     """What takes coefficients of standardised columns to effects, over their sds before any data.
 

@@ -37,6 +37,8 @@ class Problem:
         Whether rows have weights, at most 1, and a dispersion that rests on how large they are.
     splines : array of bool, shape (d,), optional
         Which covariates are those of a spline.
+    curves : tuple of array
+        Of each spline beside an intercept, its coefficients.
     """
 
     family: GlmFamily
@@ -54,6 +56,7 @@ class Problem:
     slopes_within: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 0)))
     weighted: bool = False
     splines: np.ndarray | None = None
+    curves: tuple[np.ndarray, ...] = ()
 
     @property
     def zero_or_one(self) -> np.ndarray:
