@@ -101,6 +101,11 @@ OTHER_NAMES = {
         ("KaplanMeierFitter", "NelsonAalenFitter", "survfit", "SurvfuncRight", "survdiff"),
         "dps.kaplan_meier(formula, data, schema)",
     ),
+    **dict.fromkeys(
+        ("polr", "clm", "ologit", "oprobit", "OrderedModel"),
+        "dps.logit('I(answer >= 4) ~ x', data, schema) of answers that are declared as numbers, for each cut "
+        "that matters: no model of ordered answers is fitted",
+    ),
     "Surv": "it within the formula, as in dps.survreg('Surv(time, event) ~ x', data, schema)",
     **dict.fromkeys(
         ("read_excel", "read_parquet", "read_table"),

@@ -55,6 +55,10 @@ _INSTEAD = {
     "subset=\"g == 'a'\", which leaves the number of its rows private",
     "cluster": "is not available: standard errors take all rows as independent; schema.unit(column, "
     "max_rows=k) bounds how many rows of a person or machine weigh",
+    **dict.fromkeys(
+        ("pi", "np.pi", "numpy.pi", "math.pi"),
+        "is written as a number, as in sin(2 * 3.14159265 * day / 365)",
+    ),
     "TRUE": "is R's; write 1 for an intercept, and True in the arguments of a function",
     "FALSE": "is R's; write 0 for no intercept, and False in the arguments of a function",
     "relevel": "is not needed: write C(name, Treatment('b')), or declare that level first",
@@ -199,7 +203,7 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
             raise FormulaError(
                 f"{name!r} is a category, so it cannot be used as a number: write it as a term of its own, "
                 f"{name} or C({name}, Sum), or declare bounded(lower, upper); a yes or no that is a response "
-                "is flag(true=..., false=...)"
+                f"is flag(true=..., false=...), and of ordered answers I({name} >= 4) of numbers in logit"
             )
         return Leaf(name, text)
     if isinstance(tree, ast.Constant) and not isinstance(tree.value, str):
@@ -212,7 +216,7 @@ def read_expression(tree: ast.expr, schema: Schema) -> Expression:
         return _comparison(tree, schema, text)
     if isinstance(tree, ast.Call):
         return _call(tree, schema, text)
-    raise refuse(tree, _quoted(tree, schema))
+    raise refuse(tree, _INSTEAD.get(text) or _quoted(tree, schema))
 
 
 @functools.lru_cache(maxsize=1024)  # a table asks several times for the variable of each name

@@ -388,3 +388,9 @@ def test_names_with_signs_are_told_how_they_are_written(name: str) -> None:
 def test_a_variable_has_not_the_name_of_the_constant_column():
     with pytest.raises(FormulaError, match="is the name of the constant column"):
         build_design("y ~ Intercept", {"y": bounded(0, 1), "Intercept": bounded(0, 1)})
+
+
+@pytest.mark.parametrize("pi", ["pi", "np.pi", "math.pi"])
+def test_pi_is_a_number_that_is_written(pi: str) -> None:
+    with pytest.raises(FormulaError, match=r"is written as a number, as in sin\(2 \* 3.14159265"):
+        build_design(f"y ~ sin(2 * {pi} * x / 365)", Schema(y=bounded(0, 1), x=bounded(0, 365)))

@@ -328,7 +328,7 @@ def test_a_plot_has_a_line_and_a_floor_for_each_term() -> None:
 def test_a_plot_of_many_terms_has_the_widest_and_says_how_to_choose() -> None:
     names = [f"u{j}" for j in range(30)]
     schema = dps.Schema(maker=dps.levels(*names), y=dps.bounded(0, 100))
-    shares = {name: 0.002 if name in names[5:15] else 0.04 for name in names}
+    shares = {name: 0.003 if name in names[5:15] else 0.04 for name in names}
     shares["u0"] += 1 - sum(shares.values())
     model = dps.ols("y ~ maker", None, schema)
     ahead = dps.plan(model, dps.gdp(20), 20_000, covariates={"maker": shares}, scale=10)
