@@ -173,12 +173,11 @@ class Columns:
     @cached_property
     def heights(self) -> np.ndarray:
         """What rows hold in columns of each spline, at places of its number, (m, p), NaN in all others."""
-        found: dict[str, tuple[int, np.ndarray]] = {}
-        for column in np.flatnonzero(self.splines).tolist():
-            code = self._columns[column][0].factor
-            if isinstance(factor := self._factors[code], SplineFactor):
-                found.setdefault(code, (column, factor.heights))
-        return self._filled(found.values())
+        return self._filled(
+            (first, factor.heights)
+            for first, *_ in self.curves
+            if isinstance(factor := self._factors[self._columns[first][0].factor], SplineFactor)
+        )
 
     def _filled(self, tables: Iterable[tuple[int, np.ndarray]]) -> np.ndarray:
         """Tables of some columns, each with its first, below each other; NaN in all other columns."""
